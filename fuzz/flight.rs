@@ -1,24 +1,24 @@
-//! A robot for fuzz targets, and what must hold after each of its ticks.
+//! Robot for fuzz targets, and the invariants after each of its ticks.
 
 use wdgnn_core::{Activation, Flocking, Folded, Layer, Learning, Metric, Model as _, Motion, Network, Scale, Top, tensor::Tensor as _};
 use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
 use wdgnn_link::encoding::Codec;
 
 type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
-/// A small robot that flocks in the plane, with room for four neighbours.
+/// Small robot that flocks in the plane, with up to four neighbors.
 pub type Robot<'w, P> = Node<Folded<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>, Flocking, 4, P>;
 
-/// The model of the golden frames.
+/// Model checksum of the golden frames.
 pub const MODEL: u32 = 0xdead_beef;
 
-/// The weights of a network.
+/// Returns the weights of a network.
 pub fn numbers() -> [f32; Net::NUMBERS] {
     core::array::from_fn(|index| 0.1 + 0.01 * (index % 7) as f32)
 }
 
-/// A robot in the origin with the settings of a sealed one: probation, largest tap, clip and ball.
+/// Creates a robot with the settings of a sealed one: probation, tap limit, clip and ball.
 pub fn robot<P: Codec>(numbers: &[f32], codec: P) -> Robot<'_, P> {
-    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("as many as it has");
+    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights matches");
     let model = Folded::new(network, Metric::Paper);
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
     let behaviour = Behaviour::new(learning).every(2).robust();
@@ -26,19 +26,19 @@ pub fn robot<P: Codec>(numbers: &[f32], codec: P) -> Robot<'_, P> {
     Node::new(Settings { id: 1, model, task, checksum: MODEL, behaviour, state: Motion::REST, codec })
 }
 
-/// A tick begins, on a circle.
+/// Starts a tick of a robot on a circle.
 pub fn begin<P: Codec>(robot: &mut Robot<'_, P>, tick: u32) {
     let angle = tick as f32 * 0.05;
     let state = Motion { position: [angle.cos(), angle.sin()], velocity: [-5.0 * angle.sin(), 5.0 * angle.cos()] };
     assert!(robot.sense(tick, Some(Sensed::now(state))));
     if robot.speaks() {
         for index in 0..P::FRAMES {
-            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "it can always say what it has become");
+            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "the frame fits");
         }
     }
 }
 
-/// The rest of a tick, and what must hold.
+/// Ends a tick and checks the invariants.
 pub fn conclude<P: Codec>(robot: &mut Robot<'_, P>) {
     robot.settle();
     let features = robot.observe();

@@ -1,13 +1,13 @@
 //! Reader of pcap files with radio frames.
 
-/// Link types: frames alone, IEEE 802.15.4 with its checksum, IEEE 802.15.4 without.
+/// Link types: plain frames, IEEE 802.15.4 with checksum, and IEEE 802.15.4 without checksum.
 const PLAIN: u32 = 147;
 const DOT154: u32 = 195;
 const DOT154_WITHOUT_CHECKSUM: u32 = 230;
 /// Bytes before a frame on IEEE 802.15.4: the MAC header and the slot.
 const MAC_BYTES: usize = 10;
 
-/// Frames of a capture with their times in microseconds.
+/// Returns the frames of a capture with their times in microseconds.
 pub fn frames(capture: &[u8]) -> Option<Vec<(u64, Vec<u8>)>> {
     let word = |bytes: &[u8], at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let (before, after) = match word(capture, 20)? {

@@ -1,4 +1,4 @@
-//! A message of the companion link: never a panic, and what is read is written to the same bytes.
+//! Companion messages: no panic, and exact round trips.
 #![no_main]
 
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, decode, encode};
@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut frame = bytes.to_vec();
     if let Some(message) = decode::<PoseMessage>(&mut frame) {
         let mut again = [0; MAX_MESSAGE];
-        let length = encode(&message, &mut again).expect("it was read");
+        let length = encode(&message, &mut again).expect("the message was decoded");
         assert_eq!(decode(&mut again[..length - 1]).map(|m: PoseMessage| bits(&m)), Some(bits(&message)));
     }
 });

@@ -1,4 +1,4 @@
-//! A plain frame of any profile: never a panic, and what is read, written and read again stays the same.
+//! Plain frames of each profile: no panic, and exact round trips of content.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,14 +8,14 @@ use wdgnn_link::{encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::
 type Taps = Stacked<4, 6, NoChain>;
 type Wide = Filter<4, 6, 2>;
 
-/// The model of the golden frames.
+/// Model checksum of the golden frames.
 const MODEL: u32 = 0xdead_beef;
 
 fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
     let link = Link { profile: P::profile(true), checksum: MODEL };
     let Ok((beacon, parts)) = codec.decode::<Motion, Taps, Wide>(&link, 0, frame) else { return };
     let (exchange, index) = match parts.wide {
-        // Two parts to an exchange.
+        // An exchange has two parts.
         wide if link.profile == Profile::P2p57 => {
             (u32::from(wide.from / run / 2), u32::from(wide.from / run % 2))
         }
@@ -24,8 +24,8 @@ fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
     };
     let mut again = [0; 512];
     let length = codec.encode(&link, &beacon, exchange, index, &mut again);
-    // Not byte by byte: −0 is written as 0.
-    let again = &again[..length.expect("there is room")];
+    // Bytes may differ: −0 is encoded as 0.
+    let again = &again[..length.expect("the buffer is large enough")];
     assert_eq!(again.len(), frame.len());
     assert_eq!(codec.decode(&link, 0, again), Ok((beacon, parts)));
 }

@@ -1,4 +1,4 @@
-//! A key file: never a panic, and what is read as a key is that key when it is written out in digits.
+//! Key files: parsing never panics, and a parsed key equals its hexadecimal digits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

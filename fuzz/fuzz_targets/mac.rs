@@ -1,4 +1,4 @@
-//! A frame of IEEE 802.15.4 as the radio hands it over: never a panic, and what is taken for a robot's is one, byte by byte.
+//! IEEE 802.15.4 frames from the radio: no panic, and exact round trips.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

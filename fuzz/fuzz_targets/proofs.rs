@@ -1,5 +1,6 @@
-//! Frames with proofs of names, sealed by an insider around whatever the input says: never a panic, never more than a few bodies, and nobody's
-//! name is proven who did not prove it.
+//! Frames with identity proofs, sealed by an insider around the fuzzer's input.
+//!
+//! Decoding never panics, and no frame proves an identity without the peer's key.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -12,7 +13,7 @@ const KEY: Key = *b"a swarm's secret";
 const PERSONAL: Key = *b"a robot's secret";
 static ROSTER: [Key; 16] = [*b"some pair's key."; 16];
 
-/// Every 16 bytes are a frame: its sender, and what stands behind the state.
+/// Receives frames of 16 input bytes each: the sender, then the bytes after the state.
 fn fly<P: Codec, I: Codec>(codec: P, insider: &I, tag: usize, words: &[u8]) {
     let numbers = flight::numbers();
     let (mut robot, mut others) = (flight::robot(&numbers, codec), [0_u32; 16]);
@@ -25,12 +26,12 @@ fn fly<P: Codec, I: Codec>(codec: P, insider: &I, tag: usize, words: &[u8]) {
             let _ = robot.hear(&mut frame);
         }
         flight::conclude(&mut robot);
-        // A tag is guessed once in four thousand million times.
-        assert!(robot.trusted().all(|other| other.beacon.sender != 1), "its own name is nobody else's");
+        // A tag is guessed with a probability of 2⁻³².
+        assert!(robot.trusted().all(|other| other.beacon.sender != 1), "frames in the robot's own name are rejected");
     }
 }
 
-/// A frame as the robot itself says it, in another's name, with other bytes behind the state.
+/// Returns the robot's own content under another name, with other bytes after the state.
 fn sealed<P: Codec, I: Codec>(
     insider: &I,
     tag: usize,

@@ -1,5 +1,6 @@
-//! Frames that bring keys, as they are and as the operator makes them with a byte changed: never a panic, no epoch goes back, and without the
-//! operator none comes.
+//! Key-update frames: raw ones, and the operator's with a byte changed.
+//!
+//! Decoding never panics, the epoch never decreases, and no update succeeds without the operator.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -10,10 +11,12 @@ use wdgnn_link::{encoding::{Codec, half::Dot154, esb32::Esb32}, security::{key_u
 
 const MASTER: Key = *b"an operator's...";
 const KEY: Key = *b"a swarm's secret";
-/// The robot's name.
+/// Address of the robot.
 const NAME: u16 = 1;
 
-/// Every eight bytes are a frame: whose it is, of which epoch, for when, and what is changed in it.
+/// Receives frames made of eight input bytes each.
+///
+/// The bytes are the receiver, the epoch, the tick and the change to the frame.
 fn fly<P: Codec>(codec: P, tag: usize, words: &[u8]) {
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, codec);
@@ -34,7 +37,7 @@ fn fly<P: Codec>(codec: P, tag: usize, words: &[u8]) {
         if change == 0 && raw & 2 == 0 && notice.name == NAME {
             brought = brought.max(epoch);
         }
-        assert!(robot.hear(&mut frame).is_err(), "a key is no beacon");
+        assert!(robot.hear(&mut frame).is_err(), "a key update is no beacon");
         let before = robot.epoch();
         flight::conclude(&mut robot);
         assert!(robot.epoch() >= before && robot.epoch() <= brought, "epoch {before}, {}", robot.epoch());

@@ -1,8 +1,11 @@
-//! A sealed robot that hears what somebody with the right key makes of the input, by every profile: everything behind decryption is
-//! reached. Commands are bounded, parameters stay inside the ball, nothing is heard twice.
+//! Sealed robot that receives frames made from the input with the right key.
 //!
-//! The first byte chooses the profile. Then come frames: a byte for the sender, one that is added to the sequence (and ends the tick where
-//! it is zero), one for a bit of the header that is changed, half of the content's length, and the content.
+//! This reaches all code after decryption, in every profile. Commands are bounded, parameters stay
+//! inside the ball, and no frame is accepted twice.
+//!
+//! The first byte selects the profile. Frames follow: a byte for the sender, one added to the
+//! sequence number (zero ends the tick), one for a bit of the header to flip, half of the content's
+//! length, and the content.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -14,7 +17,7 @@ use insider::Insider;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_link::{security::{aes::Aes, key::Key, group_key::SealedWith}, encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}};
 
-/// The key of the golden frames.
+/// Group key of the golden frames.
 const KEY: Key = *b"a swarm's secret";
 
 fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
@@ -30,7 +33,7 @@ fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
             if step == 0 {
                 break;
             }
-            // Numbers go on with the ticks, or run ahead.
+            // Sequence numbers follow the ticks or run ahead.
             let sequence = &mut sequences[usize::from(sender)];
             *sequence = (*sequence + u32::from(step)).max(tick * C::FRAMES);
             (said.sender, said.sequence) = (sender.into(), *sequence);

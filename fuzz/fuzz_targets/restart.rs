@@ -1,5 +1,7 @@
-//! What lies in a robot's store when it starts, as it is and with the checksums of its parts put right: never a panic, parameters that may
-//! enter the arithmetic, and a boot count that is kept before the first word and goes up.
+//! Records in a robot's store at startup, raw and with corrected checksums.
+//!
+//! Loading never panics, parameters are admissible, and the boot count increases and is stored
+//! before the first frame.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -14,7 +16,7 @@ use wdgnn_core::tensor::Tensor as _;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
-/// A store in memory.
+/// Store in memory.
 struct Kept(Vec<u8>);
 
 impl Store for Kept {
@@ -36,7 +38,7 @@ fn start(store: &mut Kept, codec: impl Codec) -> u32 {
     let mut robot = flight::robot(&numbers, codec);
     robot.behaviour_mut().learning.personal_step = 0.1;
     robot.behaviour_mut().learning.personal_clip = 1.0;
-    persist::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    persist::resume(&mut robot, store, &mut [0; 640]).expect("the store is in memory");
     assert!(robot.wide().admissible());
     flight::begin(&mut robot, 0);
     flight::conclude(&mut robot);
@@ -45,7 +47,7 @@ fn start(store: &mut Kept, codec: impl Codec) -> u32 {
 
 fn starts(record: &[u8]) {
     twice(record, || Exact);
-    // With keys that change in flight.
+    // Keys that can change.
     twice(record, || Rekeyable::new(Exact, &[7; 16]).rekeyed(1, &[8; 16], 0, &[7; 16]));
 }
 
@@ -58,7 +60,7 @@ fn twice<C: Codec>(record: &[u8], codec: impl Fn() -> C) {
 
 fuzz_target!(|record: &[u8]| {
     starts(record);
-    // Head, keys, body and personal part, each with its checksum behind it: a fuzzer would not find them by itself.
+    // Head, keys, body and adaptation, each followed by its checksum, which a fuzzer cannot guess.
     for parts in [&[16, 4 * 48, 4 + 4 * 2][..], &[16, 44, 4 * 48, 4 + 4 * 2]] {
         let mut right = record.to_vec();
         let mut rest = right.as_mut_slice();

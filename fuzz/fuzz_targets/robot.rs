@@ -1,7 +1,9 @@
-//! A robot that trusts nobody more than it must and hears any frames for a few ticks: its commands are finite and bounded, its
-//! parameters inside the ball. Its link is not sealed, so that headers are anything too; `resealed` is behind the seal.
+//! Robot with robust trust that receives arbitrary frames for a few ticks.
 //!
-//! The input is frames, each behind a byte that is its length; 0 ends a tick.
+//! Commands are finite and bounded, and parameters stay inside the ball. The link is not sealed, so
+//! that headers are arbitrary too; `resealed` covers sealed links.
+//!
+//! The input is a sequence of frames, each after a byte for its length; 0 ends a tick.
 #![no_main]
 
 #[path = "../flight.rs"]

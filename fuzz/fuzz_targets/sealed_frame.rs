@@ -1,5 +1,6 @@
-//! A sealed frame of any profile: never a panic; what is accepted was sealed with the key, and is accepted once. So is a frame of another
-//! model, of which the state is.
+//! Sealed frames of each profile: decoding never panics, and a frame is accepted only once.
+//!
+//! Frames of another model, of which only the state is used, are also rejected the second time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +10,7 @@ use wdgnn_link::{Refusal, encoding::{Codec, exact::Exact, half::{Dot154, EspNow}
 type Taps = Stacked<4, 6, NoChain>;
 type Wide = Filter<4, 6, 2>;
 
-/// Model and key of the golden frames.
+/// Model checksum and group key of the golden frames.
 const MODEL: u32 = 0xdead_beef;
 const KEY: Key = *b"a swarm's secret";
 

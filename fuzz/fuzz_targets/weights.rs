@@ -1,4 +1,4 @@
-//! A weight file: never a panic, and what is opened holds numbers that may enter the arithmetic.
+//! Weight files: opening never panics, and opened files hold admissible numbers only.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fn open(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     open(bytes);
-    // A right checksum lets the fuzzer in: it would not find one by itself.
+    // The corrected checksum lets inputs pass, since a fuzzer cannot guess it.
     if let Some((content, _)) = bytes.split_last_chunk::<4>() {
         open(&[content, &CHECKSUM.checksum(content).to_le_bytes()].concat());
     }

@@ -5,8 +5,8 @@
 use std::{hint::black_box, time::Instant};
 
 use host_sim::{
-    flight::Start,
-    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
+    controllers::{Controller, EXPERT, EvalConfig, OFFLINE, ONLINE},
+    episode::Episode,
     recipe::RecipeName,
     seeds::{Purpose, generator},
     train::{
@@ -14,7 +14,7 @@ use host_sim::{
         gradient::{Loss, gradient},
         net::{Net, Places},
     },
-    world::{Condition, flock::Flock},
+    world::{Scenario, flock::Flock},
 };
 use rand::RngExt as _;
 use wdgnn_core::{
@@ -63,16 +63,16 @@ fn gradients() {
 }
 
 fn flights(robots: usize) {
-    let condition = Condition { robots, ..Condition::PAPER };
-    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours).expect("the shipped models");
-    let task = lineup.task().expect("they are for flocking");
+    let condition = Scenario { robots, ..Scenario::PAPER };
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours).expect("the shipped models");
+    let task = eval.task().expect("they are for flocking");
     let start =
-        Start::draw(&lineup.world, &condition, &mut generator(1, Purpose::Testing, 0)).expect("a start");
+        Episode::draw(&eval.world, &condition, &mut generator(1, Purpose::Testing, 0)).expect("a start");
     for name in [EXPERT, OFFLINE, ONLINE] {
         let controller = Controller::named(name).expect("it is there");
         let time = seconds(|| {
-            let mut swarm = lineup.swarm(&controller, &start, 0).expect("a swarm");
-            black_box(start.fly_alone(&task, swarm.as_mut()).expect("a flight"));
+            let mut swarm = eval.swarm(&controller, &start, 0).expect("a swarm");
+            black_box(start.run_unobserved(&task, swarm.as_mut()).expect("a flight"));
         });
         let steps = robots as f64 * f64::from(condition.ticks) / time;
         println!(

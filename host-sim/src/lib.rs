@@ -30,6 +30,6 @@ pub mod usage_error;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{
-    air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, option_range,
-    profiles, radio, recipe, scene, seeds, shapes, tally, world,
+    airtime, controllers, counters, episode, error, evaluate, files, jobs, key, links, medium, model, models,
+    option_range, profiles, radio, recipe, scene, seeds, shapes, world,
 };

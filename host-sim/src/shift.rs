@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    controllers::{Controller, EXPERT, EvalConfig, OFFLINE, ONLINE},
+    episode::{Episode, EpisodeMetrics},
     error::{Error, Result},
-    evaluate::Spread,
-    flight::{Flight, Start},
-    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
+    evaluate::MeanStd,
     seeds::{Purpose, generator},
     world::{
-        Condition, World as _,
-        flock::{Flock, bodies::Quirks},
+        Scenario, World as _,
+        flock::{Flock, dynamics::ModelMismatch},
     },
 };
 
@@ -34,10 +34,10 @@ pub struct Row {
     /// The name in tables.
     pub title: &'static str,
     /// What robots are like.
-    pub quirks: Quirks,
+    pub quirks: ModelMismatch,
 }
 
-const AS_TRAINED: Quirks = Quirks {
+const AS_TRAINED: ModelMismatch = ModelMismatch {
     weakness: 0.0,
     spread: 0.0,
     bias: 0.0,
@@ -62,63 +62,75 @@ pub const ROWS: [Row; 18] = [
     Row {
         name: "differing",
         title: "actuators 0.5–1.5, bias 1.5 m/s², lag 50 ms, noise 0.05 m/s",
-        quirks: Quirks { spread: 0.5, bias: 1.5, lag: 0.05, noise: 0.05, ..AS_TRAINED },
+        quirks: ModelMismatch { spread: 0.5, bias: 1.5, lag: 0.05, noise: 0.05, ..AS_TRAINED },
     },
-    Row { name: "weak", title: "actuators weak (0.4)", quirks: Quirks { weakness: 0.6, ..AS_TRAINED } },
+    Row {
+        name: "weak",
+        title: "actuators weak (0.4)",
+        quirks: ModelMismatch { weakness: 0.6, ..AS_TRAINED },
+    },
     Row {
         name: "unequal",
         title: "actuators unequal (0.5–1.5)",
-        quirks: Quirks { spread: 0.5, ..AS_TRAINED },
+        quirks: ModelMismatch { spread: 0.5, ..AS_TRAINED },
     },
-    Row { name: "bias", title: "actuators' bias 1.5 m/s²", quirks: Quirks { bias: 1.5, ..AS_TRAINED } },
-    Row { name: "lag", title: "actuators' lag 0.1 s", quirks: Quirks { lag: 0.1, ..AS_TRAINED } },
-    Row { name: "delay", title: "delay of 4 ticks", quirks: Quirks { delay: 4, ..AS_TRAINED } },
+    Row {
+        name: "bias",
+        title: "actuators' bias 1.5 m/s²",
+        quirks: ModelMismatch { bias: 1.5, ..AS_TRAINED },
+    },
+    Row { name: "lag", title: "actuators' lag 0.1 s", quirks: ModelMismatch { lag: 0.1, ..AS_TRAINED } },
+    Row { name: "delay", title: "delay of 4 ticks", quirks: ModelMismatch { delay: 4, ..AS_TRAINED } },
     Row {
         name: "delay-lag",
         title: "delay of 4 ticks, lag 50 ms",
-        quirks: Quirks { delay: 4, lag: 0.05, ..AS_TRAINED },
+        quirks: ModelMismatch { delay: 4, lag: 0.05, ..AS_TRAINED },
     },
     Row {
         name: "wind",
         title: "drag 0.5/s and gusts 3 m/s²",
-        quirks: Quirks { drag: 0.5, gusts: 3.0, ..AS_TRAINED },
+        quirks: ModelMismatch { drag: 0.5, gusts: 3.0, ..AS_TRAINED },
     },
-    Row { name: "noise", title: "velocity noise 0.2 m/s", quirks: Quirks { noise: 0.2, ..AS_TRAINED } },
+    Row {
+        name: "noise",
+        title: "velocity noise 0.2 m/s",
+        quirks: ModelMismatch { noise: 0.2, ..AS_TRAINED },
+    },
     Row {
         name: "sensor-bias",
         title: "velocity sensors' bias 0.2 m/s",
-        quirks: Quirks { sensor_bias: 0.2, ..AS_TRAINED },
+        quirks: ModelMismatch { sensor_bias: 0.2, ..AS_TRAINED },
     },
     Row {
         name: "frozen",
         title: "velocity sensor frozen, every tenth robot",
-        quirks: Quirks { frozen: 0.1, ..AS_TRAINED },
+        quirks: ModelMismatch { frozen: 0.1, ..AS_TRAINED },
     },
     Row {
         name: "turned",
         title: "headings misaligned by 30°",
-        quirks: Quirks { turned: 0.52, ..AS_TRAINED },
+        quirks: ModelMismatch { turned: 0.52, ..AS_TRAINED },
     },
     Row {
         name: "leader",
         title: "a leader, every fortieth robot",
-        quirks: Quirks { leaders: 0.025, ..AS_TRAINED },
+        quirks: ModelMismatch { leaders: 0.025, ..AS_TRAINED },
     },
     Row {
         name: "short",
         title: "half the range from 0.5 s on",
-        quirks: Quirks { shortened: 0.5, ..AS_TRAINED },
+        quirks: ModelMismatch { shortened: 0.5, ..AS_TRAINED },
     },
     Row {
         name: "payload",
         title: "payload dropped at 0.5 s (gain 2)",
-        quirks: Quirks { dropped: 1.0, ..AS_TRAINED },
+        quirks: ModelMismatch { dropped: 1.0, ..AS_TRAINED },
     },
-    Row { name: "loss", title: "60 % of frames lost", quirks: Quirks { loss: 0.6, ..AS_TRAINED } },
+    Row { name: "loss", title: "60 % of frames lost", quirks: ModelMismatch { loss: 0.6, ..AS_TRAINED } },
     Row {
         name: "meeting",
         title: "two swarms meet at 2 m/s each",
-        quirks: Quirks { meeting: 2.0, ..AS_TRAINED },
+        quirks: ModelMismatch { meeting: 2.0, ..AS_TRAINED },
     },
 ];
 
@@ -132,14 +144,14 @@ pub struct Outcome {
     #[serde(skip, default = "first_row")]
     pub row: Row,
     /// Total velocity variation by column, mean and spread over seeds.
-    pub total: [Spread; 5],
+    pub total: [MeanStd; 5],
     /// Mean velocity variation over the last half second, by column.
-    pub late: [Spread; 5],
+    pub late: [MeanStd; 5],
     /// The share of the gap between offline and retrained that learning in flight closes, over seeds; none where retraining wins next
     /// to nothing.
-    pub closed: Option<Spread>,
+    pub closed: Option<MeanStd>,
     /// What learning does to the total, relative to offline: below zero where it helps.
-    pub change: Spread,
+    pub change: MeanStd,
 }
 
 fn first_row() -> Row {
@@ -150,7 +162,7 @@ fn first_row() -> Row {
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The networks.
-    pub lineup: &'a Lineup<Flock>,
+    pub eval: &'a EvalConfig<Flock>,
     /// Swarms per seed.
     pub swarms: usize,
     /// How many seeds.
@@ -166,21 +178,21 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// Flies a condition under everybody.
     pub fn measure(&self, row: &Row) -> Result<Outcome> {
-        let plain = self.lineup;
+        let plain = self.eval;
         let retrained = self.retrained(row.quirks)?;
-        let paper = Lineup { personal: false, ..plain.clone() };
-        let retrained = Lineup { models: vec![retrained], ..plain.clone() };
+        let paper = EvalConfig { local_adaptation: false, ..plain.clone() };
+        let retrained = EvalConfig { models: vec![retrained], ..plain.clone() };
         let columns =
             [(plain, EXPERT), (plain, OFFLINE), (&paper, ONLINE), (plain, ONLINE), (&retrained, OFFLINE)];
         let mut totals = [const { Vec::new() }; 5];
         let mut lates = [const { Vec::new() }; 5];
         for seed in (self.seed..).take(self.seeds) {
-            for (column, (lineup, controller)) in columns.iter().enumerate() {
-                let flights = self.fly(lineup, controller, row.quirks, seed)?;
-                let mean = |value: &dyn Fn(&Flight) -> f64| {
+            for (column, (eval, controller)) in columns.iter().enumerate() {
+                let flights = self.fly(eval, controller, row.quirks, seed)?;
+                let mean = |value: &dyn Fn(&EpisodeMetrics) -> f64| {
                     flights.iter().map(value).sum::<f64>() / flights.len() as f64
                 };
-                totals[column].push(mean(&Flight::total));
+                totals[column].push(mean(&EpisodeMetrics::total));
                 lates[column]
                     .push(mean(&|flight| flight.score.iter().rev().take(LATE).sum::<f64>() / LATE as f64));
             }
@@ -195,32 +207,32 @@ impl Plan<'_> {
             offline.iter().zip(ours).map(|(offline, ours)| ours / offline - 1.0).collect();
         Ok(Outcome {
             row: *row,
-            total: totals.each_ref().map(|values| Spread::of(values)),
-            late: lates.each_ref().map(|values| Spread::of(values)),
+            total: totals.each_ref().map(|values| MeanStd::of(values)),
+            late: lates.each_ref().map(|values| MeanStd::of(values)),
             closed,
-            change: Spread::of(&changes),
+            change: MeanStd::of(&changes),
         })
     }
 
     fn fly(
         &self,
-        lineup: &Lineup<Flock>,
+        eval: &EvalConfig<Flock>,
         controller: &str,
-        quirks: Quirks,
+        quirks: ModelMismatch,
         seed: u64,
-    ) -> Result<Vec<Flight>> {
+    ) -> Result<Vec<EpisodeMetrics>> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let (task, controller) = (lineup.task()?, Controller::named(controller)?);
-        let condition = Condition { ticks: TICKS, ..Flock::<2>::condition() };
+        let (task, controller) = (eval.task()?, Controller::named(controller)?);
+        let condition = Scenario { ticks: TICKS, ..Flock::<2>::default_scenario() };
         (0..self.swarms)
             .into_par_iter()
             .map(|swarm| {
                 let mut random = generator(seed, Purpose::Testing, swarm as u64);
-                let start = Start::draw(&Flock::with(quirks), &condition, &mut random)?;
-                let mut flown = lineup.swarm(&controller, &start, swarm as u64)?;
-                start.fly_alone(&task, flown.as_mut())
+                let start = Episode::draw(&Flock::with(quirks), &condition, &mut random)?;
+                let mut flown = eval.swarm(&controller, &start, swarm as u64)?;
+                start.run_unobserved(&task, flown.as_mut())
             })
             .collect()
     }
@@ -228,7 +240,7 @@ impl Plan<'_> {
 
 /// The share of what retraining wins that learning wins, over all seeds, and its standard error by leaving out one seed after the other: in
 /// a single seed retraining may win next to nothing.
-fn share(gains: &[(f64, f64)]) -> Spread {
+fn share(gains: &[(f64, f64)]) -> MeanStd {
     let [learned, best] = gains.iter().fold([0.0, 0.0], |[a, b], (learned, best)| [a + learned, b + best]);
     let without = gains.iter().map(|gain| (learned - gain.0) / (best - gain.1));
     let left: Vec<f64> = without.collect();
@@ -236,7 +248,7 @@ fn share(gains: &[(f64, f64)]) -> Spread {
     let mean = left.iter().sum::<f64>() / count;
     let squares: f64 = left.iter().map(|share| (share - mean) * (share - mean)).sum();
     let std = if left.len() > 1 { ((count - 1.0) / count * squares).sqrt() } else { 0.0 };
-    Spread { mean: learned / best, std }
+    MeanStd { mean: learned / best, std }
 }
 
 #[cfg(test)]
@@ -256,7 +268,7 @@ mod tests {
     fn every_condition_has_a_name_of_its_own_and_only_the_first_is_as_trained() {
         for (index, row) in ROWS.iter().enumerate() {
             assert!(ROWS.iter().skip(index + 1).all(|other| other.name != row.name), "{}", row.name);
-            assert_eq!(row.quirks == Quirks::default(), index == 0, "{}", row.name);
+            assert_eq!(row.quirks == ModelMismatch::default(), index == 0, "{}", row.name);
         }
     }
 }

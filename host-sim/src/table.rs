@@ -5,7 +5,7 @@ use std::{
     io::{IsTerminal as _, stdout},
 };
 
-use crate::lineup::ONLINE_TITLE;
+use crate::controllers::ONLINE_TITLE;
 
 /// The row that tables emphasize.
 const OURS: &str = ONLINE_TITLE;

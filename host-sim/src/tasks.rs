@@ -11,7 +11,7 @@ use crate::{
     },
     error::{Error, Result},
     train::recipe::Recipe,
-    world::{World, coverage::Area, flock::Flock},
+    world::{Environment, coverage::Area, flock::Flock},
 };
 
 /// Everything that can be done with a task.
@@ -46,7 +46,7 @@ pub fn built_in() -> Vec<&'static dyn Entry> {
 #[derive(Debug)]
 pub struct Of<W>(PhantomData<fn() -> W>);
 
-impl<W: World> Of<W> {
+impl<W: Environment> Of<W> {
     /// The entry of the world `W`.
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {
@@ -54,7 +54,7 @@ impl<W: World> Of<W> {
     }
 }
 
-impl<W: World> Entry for Of<W> {
+impl<W: Environment> Entry for Of<W> {
     fn name(&self) -> &'static str {
         W::NAME
     }

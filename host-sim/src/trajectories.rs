@@ -9,12 +9,12 @@ use std::{
 use wdgnn_core::task::{State as _, Task as _};
 
 use crate::{
+    controllers::{EvalConfig, ONLINE},
+    episode::{Episode, Observer, TickView},
     error::Result,
     files,
-    flight::{Moment, Observer, Start},
-    lineup::{Lineup, ONLINE},
     seeds::{Purpose, generator},
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// Observer that writes the state and the command of every robot.
@@ -30,7 +30,7 @@ pub struct Trajectories {
 impl Trajectories {
     /// Records a flight under the network that learns in flight.
     #[must_use]
-    pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
+    pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), controller: ONLINE, text: String::new() }
     }
 
@@ -47,20 +47,20 @@ impl Trajectories {
 ///
 /// # Errors
 /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-pub fn write<W: World>(path: &Path, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
-    let task = lineup.task()?;
-    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+    let task = eval.task()?;
+    let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut trajectories = Trajectories::new::<W>(path.into(), &task);
-    for controller in lineup.controllers().into_iter().filter(|controller| controller.shown) {
+    for controller in eval.controllers().into_iter().filter(|controller| controller.shown) {
         trajectories.controller = controller.name;
-        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        let mut swarm = eval.swarm(&controller, &start, 0)?;
         start.fly(&task, swarm.as_mut(), &mut [&mut trajectories], &AtomicBool::new(false))?;
     }
     trajectories.finish()
 }
 
 /// Names of the numbers of a state.
-fn names<W: World>(numbers: usize) -> Vec<String> {
+fn names<W: Environment>(numbers: usize) -> Vec<String> {
     let layout = W::layout();
     let axis = |of: &std::ops::Range<usize>, quantity: &str, at: usize| {
         of.contains(&at).then(|| match ["x", "y", "z"].get(at - of.start) {
@@ -76,9 +76,9 @@ fn names<W: World>(numbers: usize) -> Vec<String> {
     (0..numbers).map(name).collect()
 }
 
-impl<W: World> Observer<W> for Trajectories {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
-        let Moment { world, scene, commands, swarm } = moment;
+impl<W: Environment> Observer<W> for Trajectories {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
+        let TickView { world, scene, commands, swarm } = moment;
         let (tick, score) = (scene.tick, world.score(scene.tick, scene.states));
         // Rounded to microseconds: a period of 0.01 has no exact representation.
         let seconds = (f64::from(tick) * f64::from(self.period) * 1.0e6).round() / 1.0e6;
@@ -91,7 +91,7 @@ impl<W: World> Observer<W> for Trajectories {
                 self.text =
                     format!("controller,tick,seconds,score,robot,present,honest,{}\n", names.join(","));
             }
-            let [present, honest] = [swarm.in_sky(robot), swarm.counts(robot)].map(u8::from);
+            let [present, honest] = [swarm.is_present(robot), swarm.counts(robot)].map(u8::from);
             // Writing to a string cannot fail.
             let _ =
                 write!(self.text, "{},{tick},{seconds},{score},{robot},{present},{honest}", self.controller);

@@ -3,20 +3,20 @@
 use std::sync::atomic::AtomicBool;
 
 use host_sim::{
-    air::{
-        events::{Events, Moment, Stretch},
-        faulty::RadioFaults,
+    controllers::{Controller, EvalConfig, ONLINE},
+    episode::{self, Episode, EpisodeMetrics, Observer},
+    error::Result,
+    fault_options::FlightArguments,
+    medium::{
+        events::{Events, RobotInterval, RobotTick},
+        faulty_link::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars, Trust},
     },
-    error::Result,
-    fault_options::FlightArguments,
-    flight::{self, Flight, Observer, Start},
-    lineup::{Controller, Lineup, ONLINE},
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    world::{Condition, flock::Flock},
+    world::{Scenario, flock::Flock},
 };
 use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_link::error::Refusal;
@@ -28,19 +28,19 @@ const ROBOTS: usize = 15;
 struct Last(Vec<Motion>);
 
 impl Observer<Flock> for Last {
-    fn see(&mut self, moment: &flight::Moment<'_, Flock>) -> Result {
+    fn observe(&mut self, moment: &episode::TickView<'_, Flock>) -> Result {
         self.0 = moment.scene.states.to_vec();
         Ok(())
     }
 }
 
-fn flown(profile: Profile, faults: Option<Faults>) -> (Flight, Vec<Motion>) {
-    let condition = Condition { robots: ROBOTS, ..Condition::PAPER };
-    let lineup = Lineup { faults, ..Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap() };
-    let start = Start::draw(&lineup.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
-    let mut swarm = lineup.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
+fn flown(profile: Profile, faults: Option<Faults>) -> (EpisodeMetrics, Vec<Motion>) {
+    let condition = Scenario { robots: ROBOTS, ..Scenario::PAPER };
+    let eval = EvalConfig { faults, ..EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap() };
+    let start = Episode::draw(&eval.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
+    let mut swarm = eval.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
     let mut last = Last::default();
-    let (task, stop) = (lineup.task().unwrap(), AtomicBool::new(false));
+    let (task, stop) = (eval.task().unwrap(), AtomicBool::new(false));
     let flight = start.fly(&task, swarm.as_mut(), &mut [&mut last], &stop).unwrap();
     (flight, last.0)
 }
@@ -52,7 +52,7 @@ fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
         let sent = flown(profile, Some(Faults { trust: Trust::AsTrained, ..Faults::default() }));
         assert_eq!(handed_over.0.score, sent.0.score, "{}", profile.name());
         assert_eq!(handed_over.1, sent.1, "{}: every bit of every robot's place", profile.name());
-        assert_eq!(sent.0.tally.unwrap().refused.total(), 0, "{}", profile.name());
+        assert_eq!(sent.0.counters.unwrap().refused.total(), 0, "{}", profile.name());
     }
 }
 
@@ -61,9 +61,10 @@ fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
     let radio = |loss| RadioFaults { loss, ..RadioFaults::NONE };
     let heard = |chance| {
         let radio = radio(Loss { chance, burst: 1.0 });
-        let tally = flown(Profile::Dot154, Some(Faults { radio, ..Faults::default() })).0.tally.unwrap();
-        assert_eq!((tally.refused.total(), tally.violations), (0, 0));
-        tally.heard as f64
+        let counters =
+            flown(Profile::Dot154, Some(Faults { radio, ..Faults::default() })).0.counters.unwrap();
+        assert_eq!((counters.refused.total(), counters.violations), (0, 0));
+        counters.heard as f64
     };
     let share = heard(0.3) / heard(0.0);
     assert!((0.6..0.8).contains(&share), "{share}");
@@ -71,38 +72,38 @@ fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
 
 #[test]
 fn a_robot_that_is_taken_out_flies_straight_on_and_is_forgotten() {
-    let kills = vec![Moment { robot: 3, tick: 100 }];
+    let kills = vec![RobotTick { robot: 3, tick: 100 }];
     let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
     let (flight, last) = flown(Profile::Espnow, Some(faults));
     let before = flown(Profile::Espnow, Some(Faults::default())).1;
     assert_ne!(last[3], before[3]);
-    let stale = flight.tally.unwrap().longest_stale;
+    let stale = flight.counters.unwrap().longest_stale;
     assert!((1..=20).contains(&stale), "{stale} ticks");
 }
 
 #[test]
 fn a_restarted_robot_is_back_within_a_few_exchanges() {
-    let reboots = vec![Moment { robot: 0, tick: 60 }, Moment { robot: 7, tick: 90 }];
+    let reboots = vec![RobotTick { robot: 0, tick: 60 }, RobotTick { robot: 7, tick: 90 }];
     let faults = Faults { events: Events { reboots, ..Events::default() }, ..Faults::default() };
-    let tally = flown(Profile::Dot154, Some(faults)).0.tally.unwrap();
-    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
-    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+    let counters = flown(Profile::Dot154, Some(faults)).0.counters.unwrap();
+    assert!(counters.longest_return <= 20, "{} ticks", counters.longest_return);
+    assert_eq!(counters.refused.total(), 0, "its frames are of a later boot");
 }
 
 #[test]
 fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
-    let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
+    let drops = vec![RobotInterval { robot: 2, from: 10, to: 200 }];
     let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
-    let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
+    let counters = flown(Profile::Exact, Some(faults)).0.counters.unwrap();
     // Last heard at tick 9 and held for 19 ticks: alone from tick 29 on, at its velocity for a hundred ticks, then slower.
-    assert_eq!(tally.alone, [100, 71, 0]);
-    assert_eq!(tally.learned_alone, 0);
+    assert_eq!(counters.alone, [100, 71, 0]);
+    assert_eq!(counters.learned_alone, 0);
 }
 
 #[test]
 fn a_partition_lets_nothing_through() {
     let heard = |partition| {
-        flown(Profile::Exact, Some(Faults { partition, ..Faults::default() })).0.tally.unwrap().heard
+        flown(Profile::Exact, Some(Faults { partition, ..Faults::default() })).0.counters.unwrap().heard
     };
     assert!(heard(Some(0..200)) < heard(Some(100..200)));
     assert!(heard(Some(100..200)) < heard(None));
@@ -113,15 +114,15 @@ fn forged_and_replayed_frames_change_nothing_at_all() {
     let clean = flown(Profile::Exact, Some(Faults::default()));
     let forged = flown(Profile::Exact, Some(Faults { forge: 5, ..Faults::default() }));
     assert_eq!(clean.1, forged.1);
-    let tally = forged.0.tally.unwrap();
-    assert_eq!((tally.forged, tally.fooled), (5 * 200 * ROBOTS as u64, 0));
-    assert_eq!(u64::from(tally.refused.of(Refusal::Forged)), tally.forged);
+    let counters = forged.0.counters.unwrap();
+    assert_eq!((counters.forged, counters.fooled), (5 * 200 * ROBOTS as u64, 0));
+    assert_eq!(u64::from(counters.refused.of(Refusal::Forged)), counters.forged);
 
     let replayed = flown(Profile::Exact, Some(Faults { replay: Some(100), ..Faults::default() }));
     assert_eq!(clean.1, replayed.1);
-    let tally = replayed.0.tally.unwrap();
-    assert!(tally.replayed > 1000);
-    assert_eq!(u64::from(tally.refused.total()), tally.replayed);
+    let counters = replayed.0.counters.unwrap();
+    assert!(counters.replayed > 1000);
+    assert_eq!(u64::from(counters.refused.total()), counters.replayed);
 }
 
 #[test]
@@ -136,12 +137,12 @@ fn a_swarm_that_believes_everybody_is_led_astray_by_liars_and_the_robust_one_is_
 
 #[test]
 fn clocks_that_differ_by_a_tick_are_within_the_guard() {
-    let tally = flown(Profile::Dot154, Some(Faults { skew: 1, ..Faults::default() })).0.tally.unwrap();
-    assert_eq!(tally.refused.total(), 0);
+    let counters = flown(Profile::Dot154, Some(Faults { skew: 1, ..Faults::default() })).0.counters.unwrap();
+    assert_eq!(counters.refused.total(), 0);
 }
 
 /// A flight through faults as they are typed, and where everybody was at its end.
-fn typed(profile: Profile, options: &str) -> (Flight, Vec<Motion>) {
+fn typed(profile: Profile, options: &str) -> (EpisodeMetrics, Vec<Motion>) {
     flown(profile, Some(FlightArguments::typed(options).unwrap().faults(ROBOTS, u32::MAX, 5).unwrap()))
 }
 
@@ -151,21 +152,21 @@ fn speed(motion: &Motion) -> f32 {
 
 #[test]
 fn links_that_carry_one_way_are_heard_one_way() {
-    let heard = |options| typed(Profile::Dot154, options).0.tally.unwrap().heard as f64;
+    let heard = |options| typed(Profile::Dot154, options).0.counters.unwrap().heard as f64;
     let share = heard("--one-way 0.5") / heard("");
     assert!((0.35..0.65).contains(&share), "{share}");
 }
 
 #[test]
 fn nobody_hears_anything_through_interference() {
-    let tally = typed(Profile::Exact, "--interference 1:5").0.tally.unwrap();
-    assert_eq!(tally.heard, 0);
-    assert!(tally.alone[0] > 0, "and everybody notices");
+    let counters = typed(Profile::Exact, "--interference 1:5").0.counters.unwrap();
+    assert_eq!(counters.heard, 0);
+    assert!(counters.alone[0] > 0, "and everybody notices");
 }
 
 #[test]
 fn radios_that_collide_lose_some_frames_and_not_most() {
-    let heard = |options| typed(Profile::Espnow, options).0.tally.unwrap().heard as f64;
+    let heard = |options| typed(Profile::Espnow, options).0.counters.unwrap().heard as f64;
     let share = heard("--collisions") / heard("");
     assert!((0.5..0.999).contains(&share), "{share}");
 }
@@ -175,22 +176,22 @@ fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
     let (flight, last) = typed(Profile::Exact, "--sensor lost:1@20");
     // A quarter of a second later everybody is blind, and brakes with a time constant of 0.1 s for one and a half.
     assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
-    let tally = |flight: &Flight| flight.tally.as_ref().unwrap().heard;
+    let counters = |flight: &EpisodeMetrics| flight.counters.as_ref().unwrap().heard;
     let with_sensors = typed(Profile::Exact, "").0;
     assert!(
-        tally(&flight) > tally(&with_sensors) / 2,
+        counters(&flight) > counters(&with_sensors) / 2,
         "as a body to keep apart from, it is heard to the end"
     );
 }
 
 #[test]
 fn who_joins_in_flight_is_heard_from_then_on_and_in_nobodys_way_before() {
-    let heard = |options| typed(Profile::Exact, options).0.tally.unwrap().heard;
+    let heard = |options| typed(Profile::Exact, options).0.counters.unwrap().heard;
     assert!(heard("--join 1@100") < heard("") / 2);
-    assert!(typed(Profile::Exact, "--join 0.3@20").0.tally.unwrap().longest_return <= 20);
+    assert!(typed(Profile::Exact, "--join 0.3@20").0.counters.unwrap().longest_return <= 20);
     let never = typed(Profile::Exact, "--join 1@500").0;
     assert_eq!((never.min_distance, never.close_pairs), (f32::INFINITY, [0; 3]));
-    assert_eq!(never.tally.unwrap().heard, 0);
+    assert_eq!(never.counters.unwrap().heard, 0);
 }
 
 #[test]
@@ -203,9 +204,9 @@ fn who_is_taken_out_of_the_sky_is_in_nobodys_way() {
 fn a_robot_whose_power_goes_in_a_write_comes_back() {
     // Past the first save of its parameters.
     let (flight, last) = typed(Profile::Dot154, "--brown-out 0@120 --brown-out 7@130");
-    let tally = flight.tally.unwrap();
-    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
-    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+    let counters = flight.counters.unwrap();
+    assert!(counters.longest_return <= 20, "{} ticks", counters.longest_return);
+    assert_eq!(counters.refused.total(), 0, "its frames are of a later boot");
     assert_ne!(last, typed(Profile::Dot154, "").1, "it begins anew");
 }
 
@@ -218,7 +219,7 @@ fn dead_motors_leave_everybody_as_fast_as_it_was() {
 
 #[test]
 fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
-    let heard = |options| typed(Profile::Dot154, options).0.tally.unwrap().heard;
+    let heard = |options| typed(Profile::Dot154, options).0.counters.unwrap().heard;
     // Who skips the tick of its turn says nothing in that exchange; nothing else is lost.
     let share = heard("--skip 0.2") as f64 / heard("") as f64;
     assert!((0.7..0.9).contains(&share), "{share}");
@@ -226,15 +227,15 @@ fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
 
 #[test]
 fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() {
-    let tally = typed(Profile::Exact, "--sybil 16").0.tally.unwrap();
-    assert!(tally.lies.told > 0, "they are in tables");
-    assert!(tally.refused.of(Refusal::Unlisted) > 0, "but for those that no robot of the swarm has");
-    assert_eq!(typed(Profile::Exact, "").0.tally.unwrap().lies.told, 0);
+    let counters = typed(Profile::Exact, "--sybil 16").0.counters.unwrap();
+    assert!(counters.lies.told > 0, "they are in tables");
+    assert!(counters.refused.of(Refusal::Unlisted) > 0, "but for those that no robot of the swarm has");
+    assert_eq!(typed(Profile::Exact, "").0.counters.unwrap().lies.told, 0);
 }
 
 #[test]
 fn frames_in_everybodys_name_are_heard_once() {
-    let heard = |options| typed(Profile::Exact, options).0.tally.unwrap().heard;
+    let heard = |options| typed(Profile::Exact, options).0.counters.unwrap().heard;
     // Four tries for each of the others' names, at everybody.
     assert_eq!(heard("--spoof 199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
 }
@@ -242,7 +243,7 @@ fn frames_in_everybodys_name_are_heard_once() {
 #[test]
 fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
     let untimely =
-        |profile, options: &str| typed(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
+        |profile, options: &str| typed(profile, options).0.counters.unwrap().refused.of(Refusal::Untimely);
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
         assert_eq!(untimely(profile, "--drift 100"), 0);
         assert_eq!(untimely(profile, "--time-jump 0@50:-40"), 0, "a robot knows which ticks it has had");

@@ -83,7 +83,7 @@ fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
     let file = capture(folder.path(), &["--profile", "dot154"]);
     let (link, packets) = packets(&file);
     assert_eq!((link, packets.len()), (195, 20), "four exchanges of five robots");
-    let model = models::of_profile(RecipeName::Ours, Profile::Dot154).expect("a model");
+    let model = models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model");
     for (_, packet) in packets {
         let (body, checksum) = packet.split_last_chunk().expect("a checksum");
         assert_eq!(crc::Crc::<u16>::new(&crc::CRC_16_KERMIT).checksum(body), u16::from_le_bytes(*checksum));
@@ -97,7 +97,7 @@ fn sealed_frames_are_captured_sealed_and_open_with_the_key() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("swarm.key"), KEY).expect("it is written");
     let sealed = |profile| capture(folder.path(), &["--profile", profile, "--key", "swarm.key"]);
-    let model = models::of_profile(RecipeName::Ours, Profile::Esb32).expect("a model");
+    let model = models::for_profile(RecipeName::Ours, Profile::Esb32).expect("a model");
     // Five robots, four exchanges, four frames each.
     let file = sealed("esb32");
     let (link, frames) = packets(&file);

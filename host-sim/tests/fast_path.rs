@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use host_sim::{
-    air::options::{Faults, Trust},
-    flight::Start,
+    episode::Episode,
+    medium::options::{Faults, Trust},
     model::ModelFile,
     models,
     profiles::Profile,
@@ -13,34 +13,34 @@ use host_sim::{
     seeds::{Purpose, generator},
     shapes::Shapes,
     swarm::{
-        digest::FlightDigest,
+        digest::EpisodeDigest,
         networks::Network,
-        on_air::{Air, KEY},
+        radio_swarm::{KEY, RadioConfig},
         typed::Online,
     },
     train::{first, recipe::Recipe},
-    world::{Condition, SwarmOf, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, SwarmOf, coverage::Area, flock::Flock},
 };
 
 /// What a swarm does from a start to the end: every command and every wide parameter.
-fn digest<W: World>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
-    let mut digest = FlightDigest::default();
+fn digest<W: Environment>(start: &Episode<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+    let mut digest = EpisodeDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
 }
 
 /// Flies one start by the fast path and by robots that speak in bytes, unsealed and sealed.
-fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
-    let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
+fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenario) {
+    let start = Episode::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
     let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
-    let air = Air { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
+    let air = RadioConfig { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
     let robots = start.states.len();
     let of = |mut swarm: SwarmOf<'_, W>| digest(&start, &network.task, swarm.as_mut());
     let typed = of(network.typed::<W::Shapes>(&start.states).unwrap());
     let what = || format!("{} {profile:?} {}", W::NAME, model.path().display());
     assert_eq!(typed, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
-    assert_eq!(typed, of(network.on_air(&air, robots).unwrap()), "{}, sealed", what());
+    assert_eq!(typed, of(network.radio_swarm(&air, robots).unwrap()), "{}, sealed", what());
     let still = Network { online: Online::Off, ..network };
     assert_ne!(typed, of(still.typed::<W::Shapes>(&start.states).unwrap()), "{} learns", what());
 }
@@ -48,18 +48,18 @@ fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
 #[test]
 fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
     // In the middle of the swarm robots hear more than they have room for.
-    let condition = Condition { robots: 40, radius: 2.5, ticks: 60, ..Condition::PAPER };
+    let condition = Scenario { robots: 40, radius: 2.5, ticks: 60, ..Scenario::PAPER };
     for recipe in [RecipeName::Ours, RecipeName::Through] {
         for &profile in Profile::ALL {
-            check::<Flock>(&models::of_profile(recipe, profile).unwrap(), profile, &condition);
+            check::<Flock>(&models::for_profile(recipe, profile).unwrap(), profile, &condition);
         }
     }
 }
 
 /// A network of the shape that robots of a task have, as training would begin with it.
-fn untrained<W: World>(profile: Profile) -> ModelFile {
+fn untrained<W: Environment>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
-    recipe.exchange = profile.exchange();
+    recipe.exchange = profile.exchange_ticks();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let numbers = first::weights(&size, Architecture::WdGnn, 1);
     let header = recipe.header(size, recipe.learning(1.0, 1.0));
@@ -67,8 +67,8 @@ fn untrained<W: World>(profile: Profile) -> ModelFile {
 }
 
 /// Every profile that has room for what robots of a task say. Returns how many there are.
-fn check_all<W: World>() -> usize {
-    let condition = Condition { robots: 20, ticks: 40, ..W::condition() };
+fn check_all<W: Environment>() -> usize {
+    let condition = Scenario { robots: 20, ticks: 40, ..W::default_scenario() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();
     let fitting = Profile::ALL.iter().filter(fits);

@@ -3,19 +3,19 @@
 use std::{env, fs, path::Path};
 
 use host_sim::{
-    air::options::Trust,
+    controllers::EvalConfig,
     faults::{self, Plan, Row, bench::Bench},
-    lineup::Lineup,
+    medium::options::Trust,
     profiles::Profile,
     recipe::RecipeName,
     table,
-    world::{Condition, flock::Flock},
+    world::{Scenario, flock::Flock},
 };
 
 fn flown(only: &str, profile: Profile) -> Vec<Row> {
-    let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap();
-    let condition = Condition { robots: 20, ..Condition::PAPER };
-    let bench = Bench::new(lineup, condition, 2, 7, Trust::Robust).unwrap();
+    let eval = EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap();
+    let condition = Scenario { robots: 20, ..Scenario::PAPER };
+    let bench = Bench::new(eval, condition, 2, 7, Trust::Robust).unwrap();
     let plan = Plan::new(&bench, only, "").unwrap();
     (0..plan.count()).map(|row| plan.fly(row).unwrap()).collect()
 }

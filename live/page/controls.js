@@ -1,4 +1,4 @@
-// Buttons, sliders, pointer and keys.
+// Buttons, sliders, pointer and keyboard.
 const at = (id) => document.getElementById(id);
 
 const GO = "M8 5v14l11-7z";
@@ -45,7 +45,7 @@ class Controls {
     const label = document.createElement("label");
     const [text, output, input] = ["span", "output", "input"].map((kind) => document.createElement(kind));
     text.textContent = title;
-    // A swarm of a thousand is as easy to reach as one of fifty is to hit.
+    // Square-root scale: small swarm sizes need a finer step than large ones.
     const square = name === "robots";
     Object.assign(input, { type: "range", id: `slider-${name}`, min: square ? Math.sqrt(min) : min, max: square ? Math.sqrt(max) : max, step: square ? 0.01 : step });
     const value = () => (square ? Math.round(input.valueAsNumber ** 2) : input.valueAsNumber);
@@ -62,7 +62,7 @@ class Controls {
     };
   }
 
-  // Shows the state.
+  // Updates all controls from the state.
   update(state, playing, period) {
     const mission = MISSIONS.find(({ name }) => name === state.mission);
     for (const side of ["left", "right"]) {
@@ -124,7 +124,7 @@ class Controls {
         picture.drag.to = to;
         this.show.redraw();
       } else if (event.buttons === 1 && this.tool === "liar") {
-        // Painting.
+        // A drag turns each robot on its way into a liar.
         const robot = picture.nearest(to, 18);
         if (robot >= 0 && !this.show.state.liars.includes(picture.id(robot))) this.apply("liar", picture.id(robot));
       }
@@ -163,7 +163,7 @@ class Controls {
     }
   }
 
-  // Keys on a swarm: choose a robot, and do something to it.
+  // Keys on a swarm: select a robot and act on it.
   chosenKey(picture, key) {
     const count = picture.xs?.length ?? 0;
     const tools = { k: "kill", l: "liar", p: "push" };
@@ -182,7 +182,7 @@ class Controls {
   }
 }
 
-// What goes with a task where nobody says otherwise.
+// Default state of a task.
 function missionDefaults(mission) {
   const scene = { flocking: "trained", "flocking-3d": "space", coverage: "coverage", rendezvous: "rendezvous" }[mission];
   const { state } = SCENES.find(({ name }) => name === scene);

@@ -1,21 +1,21 @@
-// Draws a swarm.
+// Drawing of a swarm.
 
-// Deviations from the mean velocity that the two ends of the colour scale stand for, in m/s. The scale is logarithmic.
+// Deviations from the mean velocity at the two ends of the logarithmic color scale, in m/s.
 const DEVIATIONS = [0.02, 3];
 const SHADES = 32;
-// Lines from robots are as long as their deviation takes them in this time, in seconds.
-const AHEAD = 0.5;
-// And no longer than this, in metres.
-const LONGEST = 1.5;
-// Seconds for which the place is marked where a robot was taken out.
-const MOURNED = 4;
-// The square that coverage is about, in metres.
+// Time for the length of velocity lines, in seconds: length = deviation · time.
+const LINE_SECONDS = 0.5;
+// Largest length of velocity lines in meters.
+const MAX_LINE_METERS = 1.5;
+// Seconds for which the position of a removed robot is marked.
+const MARK_SECONDS = 4;
+// Side of the coverage square in meters.
 const SQUARE = 10;
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// Lightness, chroma and hue go one way each: ordered for every eye, and the largest deviation stands out most from the paper.
+// Lightness, chroma and hue are monotonic, so that the order is visible with color blindness, and the largest deviation has the strongest contrast.
 function shade(share) {
   const mix = (low, high) => low + (high - low) * share;
   return dark.matches
@@ -34,7 +34,7 @@ function inks() {
   };
 }
 
-// A canvas in its own pixels: context, width and height in CSS pixels.
+// Resizes a canvas to device pixels; returns its context, and its size in CSS pixels.
 function prepare(canvas) {
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   const ratio = Math.min(devicePixelRatio || 1, 2);
@@ -46,7 +46,7 @@ function prepare(canvas) {
   return { context, width, height };
 }
 
-// One swarm on its canvas: where it is seen from, and who is chosen.
+// One swarm on its canvas: camera and selected robot.
 class Picture {
   constructor(canvas) {
     this.canvas = canvas;
@@ -56,7 +56,7 @@ class Picture {
     this.turn = 0;
   }
 
-  // The swarm's middle and how far it reaches from there: all but a few robots, and some more.
+  // Center and radius of the swarm without its outliers, plus a margin.
   measure(robots, mission) {
     if (mission === "coverage") return { middle: [SQUARE / 2, SQUARE / 2, 0], reach: 0.54 * SQUARE, mean: [0, 0, 0] };
     const count = Math.max(robots.length / SHOWN, 1);
@@ -64,7 +64,7 @@ class Picture {
     for (let at = 0; at < robots.length; at += SHOWN) {
       for (let axis = 0; axis < 3; axis++) mean[axis] += robots[at + 3 + axis] / count;
     }
-    // The middle of what is to be seen is not the mean: a few far away would push the rest to the rim.
+    // Quantiles instead of the mean, which a few distant robots would shift.
     const reach = [0, 1, 2].map((axis) => {
       const along = Array.from({ length: robots.length / SHOWN }, (_, robot) => robots[robot * SHOWN + axis]).sort((a, b) => a - b);
       const [low, high] = [0.03, 0.97].map((share) => along[Math.round(share * (along.length - 1))] ?? 0);
@@ -75,7 +75,7 @@ class Picture {
     return { middle, mean, reach: Math.max(1.18 * Math.max(...reach), least) };
   }
 
-  // Where to look when a swarm is torn: at the one robot that was looked at before, or else at the one in its midst.
+  // Center for a scattered swarm: the robot that was followed before, or else a central one.
   stay(robots) {
     const place = (at) => [robots[at], robots[at + 1], robots[at + 2]];
     const known = Array.from({ length: robots.length / SHOWN }, (_, robot) => robot * SHOWN);
@@ -88,7 +88,7 @@ class Picture {
     return place(best);
   }
 
-  // Draws everybody; `reach` metres from the middle fit into the picture.
+  // Draws all robots; `reach` meters around the center fit into the picture.
   draw(robots, pairs, scenery, { middle, mean }, reach, mission, ink) {
     const { context, width, height } = prepare(this.canvas);
     if (!width) return;
@@ -102,7 +102,7 @@ class Picture {
     for (let robot = 0, at = 0; robot < count; robot++, at += SHOWN) {
       const [dx, dy, dz] = [robots[at] - middle[0], robots[at + 1] - middle[1], robots[at + 2] - middle[2]];
       this.xs[robot] = width / 2 + scale * (cos * dx + sin * dz);
-      // Upwards is up.
+      // The y axis points up.
       this.ys[robot] = height / 2 - scale * dy;
     }
     this.ground(context, ink, mission, scenery);
@@ -159,7 +159,7 @@ class Picture {
       const size = scenery[at + 2] * scale;
       const heap = context.createRadialGradient(x, y, 0, x, y, size);
       heap.addColorStop(0, ink.heap);
-      // The same without any of it: `transparent` would be black.
+      // The color with zero opacity; `transparent` would be black.
       heap.addColorStop(1, `${ink.heap}00`);
       context.globalAlpha = 0.45 * scenery[at + 3];
       context.fillStyle = heap;
@@ -204,7 +204,7 @@ class Picture {
       const [x, y] = [xs[robot], ys[robot]];
       if (deviation > DEVIATIONS[0]) {
         context.beginPath();
-        const ahead = scale * Math.min(AHEAD, LONGEST / deviation);
+        const ahead = scale * Math.min(LINE_SECONDS, MAX_LINE_METERS / deviation);
         context.moveTo(x, y);
         context.lineTo(x + ahead * ax, y - ahead * ay);
         context.strokeStyle = colour;
@@ -218,7 +218,7 @@ class Picture {
         context.arc(x, y, 0.55 * size, 0, 2 * Math.PI);
       } else {
         const [c, s] = [(vx / speed) * size * near, (-vy / speed) * size * near];
-        // A dart: tip, left, notch, right.
+        // Arrow: tip, left, notch, right.
         context.moveTo(x + c, y + s);
         context.lineTo(x - 0.75 * c + 0.62 * s, y - 0.75 * s - 0.62 * c);
         context.lineTo(x - 0.35 * c, y - 0.35 * s);
@@ -229,7 +229,7 @@ class Picture {
     this.size = size;
   }
 
-  // Liars, who is chosen, who is gone, and a push in the making.
+  // Marks for liars, the selected robot, removed robots and the current push.
   marks(context, robots, ink) {
     const now = performance.now() / 1000;
     context.lineWidth = 2;
@@ -242,10 +242,10 @@ class Picture {
       context.arc(this.xs[robot], this.ys[robot], (chosen ? 2.1 : 1.6) * this.size, 0, 2 * Math.PI);
       context.stroke();
     }
-    this.graves = this.graves.filter(({ since }) => now - since < MOURNED);
+    this.graves = this.graves.filter(({ since }) => now - since < MARK_SECONDS);
     for (const { x, y, since } of this.graves) {
       const [px, py] = this.toScreen(x, y);
-      context.globalAlpha = 1 - (now - since) / MOURNED;
+      context.globalAlpha = 1 - (now - since) / MARK_SECONDS;
       context.strokeStyle = ink.ink;
       context.beginPath();
       context.moveTo(px - 6, py - 6);
@@ -275,7 +275,7 @@ class Picture {
     return [this.width / 2 + this.scale * (x - this.middle[0]), this.height / 2 - this.scale * (y - this.middle[1])];
   }
 
-  // The robot nearest to a spot on the screen, as its place in the list; none further than `most` pixels.
+  // Index of the robot nearest to a screen position, within `most` pixels.
   nearest([x, y], most) {
     let [best, least] = [-1, most];
     for (let robot = 0; robot < (this.xs?.length ?? 0); robot++) {
@@ -290,7 +290,7 @@ class Picture {
   }
 }
 
-// How near a robot of space is to whoever looks; of none, the swarm's middle.
+// Depth of a robot in space; without a robot, of the swarm's center.
 function depth(robots, robot, cos, sin, middle = null) {
   return middle ? cos * middle[2] - sin * middle[0] : cos * robots[robot * SHOWN + 2] - sin * robots[robot * SHOWN];
 }

@@ -1,4 +1,4 @@
-// The robots' core, and what it has written into its memory.
+// The robots' core as WebAssembly, and access to its memory.
 const SHOWN = 9;
 
 class Engine {
@@ -18,13 +18,13 @@ class Engine {
     return new TextDecoder().decode(new Uint8Array(this.core.memory.buffer, this.core.text(), this.core.text_length()));
   }
 
-  // The digest of the flight that `host-sim swarm` flies.
+  // Digest of the default episode of `host-sim swarm`.
   check() {
     this.core.check();
     return this.text();
   }
 
-  // Whether there is such a start; if not, why.
+  // Starts an episode; returns an error message on failure.
   begin(state) {
     KNOBS.forEach((name, knob) => this.core.turn(knob, state[name]));
     this.core.hand_over(0, CONTROLLERS.findIndex(({ name }) => name === state.left));
@@ -54,7 +54,7 @@ class Engine {
   }
 
   figures(side) {
-    // Measured first: the memory may grow, and then its buffer is another one.
+    // The call comes first: if memory grows, its buffer is replaced.
     const place = this.core.figures(side);
     const [score, close, disagreement, gain, groups, robots, seconds] = new Float64Array(this.core.memory.buffer, place, 7);
     return { score, close, disagreement, gain, groups, robots, seconds };

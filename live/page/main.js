@@ -1,10 +1,10 @@
 // The main loop: a clock that drives the core, the pictures and the plots.
 
-// Milliseconds of a frame that flying may take, so that drawing and the browser have the rest of sixteen.
+// Simulation time per frame in milliseconds; drawing and the browser get the rest of 16 ms.
 const BUDGET = 9;
-// A swarm that reaches so many times as far as the other is torn.
+// Ratio of radii above which the larger swarm counts as scattered.
 const TORN = 1.8;
-// Milliseconds between two descriptions in words.
+// Milliseconds between two text descriptions.
 const WORDS_EVERY = 10000;
 
 class Show {
@@ -26,7 +26,7 @@ class Show {
       this.ink = inks();
       this.redraw();
     }).observe(document.body);
-    // The address may be another one by now: it follows what is shown.
+    // The URL may have changed: it follows the state.
     addEventListener("hashchange", ({ newURL }) => {
       const { hash } = new URL(newURL);
       if (hash !== this.link()) this.open(fromLink(hash));
@@ -40,7 +40,7 @@ class Show {
     at("ramp").style.background = `linear-gradient(90deg, ${this.ink.shades.join(",")})`;
   }
 
-  // Starts a state from its beginning.
+  // Opens a state from its start.
   open(state) {
     this.state = state;
     const trouble = this.engine.begin(state);
@@ -59,7 +59,7 @@ class Show {
     this.redraw();
   }
 
-  // Changes something; some things need a start of their own.
+  // Changes the state; some changes need a restart.
   set(change, anew = false) {
     const { left, right } = this.state;
     Object.assign(this.state, change);
@@ -76,11 +76,11 @@ class Show {
   changed() {
     this.controls.update(this.state, this.playing, this.period);
     clearTimeout(this.linking);
-    // Browsers complain about addresses that change too often.
+    // Browsers limit the rate of URL changes.
     this.linking = setTimeout(() => history.replaceState(null, "", this.link()), 300);
   }
 
-  // Everything that is to be seen, as a link.
+  // Link to the current state.
   link() {
     return toLink(this.state);
   }
@@ -99,7 +99,7 @@ class Show {
     this.speak();
   }
 
-  // A new start with what robots have learned.
+  // Restarts with the learned parameters.
   again() {
     this.rounds += 1;
     const { robots, speed, seed } = this.state;
@@ -139,7 +139,7 @@ class Show {
     this.redraw();
   }
 
-  // Pushes whoever is within a metre of a spot, the nearest most.
+  // Pushes all robots within a meter of a position, the nearest most.
   pushAround(picture, from, [x, y]) {
     const pushes = [];
     for (let robot = 0; robot < picture.xs.length; robot++) {
@@ -150,7 +150,7 @@ class Show {
     this.push(pushes);
   }
 
-  // Pushes everybody somewhere else.
+  // Pushes each robot in a random direction.
   stir(most) {
     const draw = () => most * (2 * Math.random() - 1);
     this.push(Array.from(this.pictures[0].xs, (_, robot) => [this.pictures[0].id(robot), [draw(), draw()]]));
@@ -164,7 +164,7 @@ class Show {
       this.draw();
       return;
     }
-    // After a pause of the browser's, time goes on from now.
+    // After a pause by the browser, time continues from now.
     const passed = this.last === null ? 0 : Math.min((now - this.last) / 1000, 0.1);
     this.last = now;
     this.owed += (passed * this.state.rate) / this.period;
@@ -179,7 +179,7 @@ class Show {
       if (!calm.matches) this.pictures.forEach((picture) => (picture.turn += 0.2 * passed));
       this.redraw();
     }
-    // What cannot be caught up with is let go.
+    // Backlog that cannot be simulated in time is dropped.
     this.owed = Math.min(this.owed, 1);
     this.pace(now);
     if (this.state.every && this.seconds >= this.state.every) this.again();
@@ -187,7 +187,7 @@ class Show {
     document.documentElement.dataset.frame = 1 + Number(document.documentElement.dataset.frame ?? 0);
   }
 
-  // How fast time goes here, where it is slower than asked for.
+  // Actual speed, if it is lower than requested.
   pace(now) {
     if (this.since === undefined || now - this.since > 2000) {
       const real = this.since === undefined ? 1 : ((this.flown ?? 0) * this.period * 1000) / (now - this.since) / this.state.rate;
@@ -205,7 +205,7 @@ class Show {
     this.stale = false;
     const mission = MISSIONS.find(({ name }) => name === this.state.mission);
     const views = this.pictures.map((picture, side) => picture.measure(this.engine.robots(side), mission.name));
-    // A swarm that falls apart leaves the picture rather than take the other one out of sight.
+    // Scale for the smaller swarm: a scattered swarm leaves the picture instead of shrinking the other one.
     const reaches = views.map(({ reach }) => reach);
     const wanted = Math.min(Math.max(...reaches), TORN * Math.min(...reaches));
     this.pictures.forEach((picture, side) => reaches[side] > wanted && (views[side].middle = picture.stay(this.engine.robots(side))));
@@ -225,7 +225,7 @@ class Show {
     if (this.playing && performance.now() - this.spoken > WORDS_EVERY && this.seconds > 3) this.speak();
   }
 
-  // What is to be seen, in words.
+  // Text description of both swarms.
   speak() {
     if (!this.figures) return;
     this.spoken = performance.now();
@@ -241,7 +241,7 @@ class Show {
   }
 }
 
-// Flies what `host-sim swarm` flies by default, and says whether it comes to the same.
+// Computes the default episode of `host-sim swarm` and compares digests.
 function check(engine) {
   const digest = engine.check();
   at("digest").textContent = digest;
@@ -251,7 +251,7 @@ function check(engine) {
 try {
   const engine = await Engine.load(CORE);
   globalThis.live = new Show(engine);
-  // Once the first second is flown.
+  // Starts after the first simulated second.
   setTimeout(() => check(engine), 1500);
 } catch (error) {
   at("lead").textContent = `The simulator did not start: ${error.message}. This page needs a browser of 2023 or later.`;

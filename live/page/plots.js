@@ -30,7 +30,7 @@ class Plots {
   add(side, figures) {
     const history = this.history[side];
     const last = history.at(-1);
-    // A restart goes back in time.
+    // A restart resets the time axis.
     if (last && figures.seconds < last.seconds) history.length = 0;
     if (last && figures.seconds - last.seconds < WINDOW / KEPT) return;
     history.push(figures);
@@ -117,7 +117,7 @@ function ticks(low, high, log) {
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-// 0.1, 1, 10, 100; 10⁻⁵ otherwise.
+// Label of a power of ten: 0.1, 1, 10, 100; others as 10⁻⁵.
 function power(value) {
   if (value >= 0.01 && value <= 1000) return `${+value.toPrecision(1)}`;
   const exponent = Math.round(Math.log10(value));
@@ -126,7 +126,7 @@ function power(value) {
 
 const short = (value) => `${+value.toPrecision(2)}`;
 
-// A number with few digits.
+// Formats a number with few digits.
 function words(value) {
   if (value === undefined) return "–";
   if (value === 0) return "0";

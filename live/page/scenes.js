@@ -17,13 +17,13 @@ const CONTROLLERS = [
   { name: "wary", title: "WD-GNN, learning, checks messages", learns: true },
 ];
 
-// The title of a controller in a task.
+// Title of a controller in a task.
 function titled(controller, mission) {
   const number = CONTROLLERS.findIndex(({ name }) => name === controller);
   return MISSIONS.find(({ name }) => name === mission).rivals?.[number] ?? CONTROLLERS[number].title;
 }
 
-// In the order of the core's knobs.
+// Sliders, in the order of the core's controls.
 const KNOBS = ["range", "loss", "noise", "spread", "delay", "strength"];
 
 const percent = (share) => `${Math.round(100 * share)} %`;
@@ -106,7 +106,7 @@ function introduction(state) {
   };
 }
 
-// A link to a state: its differences from the scene.
+// Link to a state: its differences from the scene.
 function toLink(state) {
   const base = { ...PLAIN, ...SCENES.find(({ name }) => name === state.scene)?.state };
   const words = [`scene=${state.scene}`];
@@ -117,7 +117,7 @@ function toLink(state) {
   return `#${words.join("&")}`;
 }
 
-// The state of a link. Invalid words are ignored.
+// State of a link. Invalid words are ignored.
 function fromLink(link) {
   const words = new URLSearchParams(link.replace(/^#/, ""));
   const scene = SCENES.find(({ name }) => name === words.get("scene")) ?? SCENES[0];

@@ -1,9 +1,9 @@
-//! The page's own check: what robots do here is what they do natively, to the last bit.
+//! Self-check of the page: episodes in the browser are bit-identical to native ones.
 
 use wdgnn_sim::{
     error::Result,
-    swarm::digest::FlightDigest,
-    world::{Condition, flock::Flock},
+    swarm::digest::EpisodeDigest,
+    world::{Scenario, flock::Flock},
 };
 
 use crate::{
@@ -12,12 +12,14 @@ use crate::{
     models,
 };
 
-/// The digest of `host-sim swarm`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
+/// Digest of the episode of `host-sim swarm`.
+///
+/// It uses the paper's scenario, seed 1 and the robots' network with online learning.
 pub fn digest() -> Result<String> {
-    let condition = Condition::PAPER;
+    let condition = Scenario::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;
     let knobs = Knobs { range: condition.radius, ..Knobs::default() };
-    let mut digest = FlightDigest::default();
+    let mut digest = EpisodeDigest::default();
     for _tick in 0..condition.ticks {
         flight.tick(&knobs, |flight| flight.deeds(|command, wide| digest.add(command, wide)))?;
     }
@@ -27,26 +29,26 @@ pub fn digest() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use wdgnn_sim::{
-        air::options::Faults,
-        flight::Start,
+        episode::Episode,
+        medium::options::Faults,
         profiles::Profile,
         seeds::{Purpose, generator},
-        swarm::{networks::Network, on_air::Air},
+        swarm::{networks::Network, radio_swarm::RadioConfig},
         world::World as _,
     };
 
     use super::*;
 
     #[test]
-    fn the_digest_is_that_of_robots_that_speak_in_bytes() {
-        let condition = Condition::PAPER;
-        let start =
-            Start::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+    fn digest_equals_that_of_robots_that_exchange_bytes() {
+        let condition = Scenario::PAPER;
+        let start = Episode::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+            .unwrap();
         let network = Network::of(models::carried().unwrap(), Profile::Exact).unwrap();
         let (layout, faults) = (Flock::<2>::layout(), Faults::default());
-        let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+        let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
         let mut swarm = network.native(&air, condition.robots, false).unwrap();
-        let mut native = FlightDigest::default();
+        let mut native = EpisodeDigest::default();
         start.fly(&network.task, swarm.as_mut(), &mut [&mut native], &false.into()).unwrap();
         assert_eq!(digest().unwrap(), native.finish());
     }

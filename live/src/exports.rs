@@ -1,9 +1,10 @@
-//! What a page calls.
+//! Functions that the page calls.
 //!
-//! `no_mangle` counts as unsafe because a name could be taken twice: here each stands once, and `live_` is in front of all, so that none is
-//! the C library's where this is linked natively. There is nothing else unsafe: memory is lent to the page, which only reads it.
+//! `no_mangle` counts as unsafe because a symbol could be defined twice. Each name is unique here,
+//! and the prefix `live_` avoids names of the C library in native builds. Nothing else is unsafe:
+//! the page only reads the memory that it gets.
 
-#![allow(unsafe_code, reason = "the names, as told above")]
+#![allow(unsafe_code, reason = "unmangled names, see above")]
 
 use std::cell::RefCell;
 
@@ -17,7 +18,7 @@ use crate::{
     pair::{Mission, Pair},
 };
 
-/// Everything that there is: a page has one thread and one pair of swarms.
+/// Global state: a page has one thread and one pair of swarms.
 #[derive(Default)]
 struct Live {
     pair: Pair,
@@ -36,7 +37,9 @@ fn with<T>(act: impl FnOnce(&mut Live) -> T) -> T {
     LIVE.with_borrow_mut(act)
 }
 
-/// Does something with the swarms. Returns whether it could be; if not, the text says why.
+/// Calls a function of the pair and returns whether it succeeded.
+///
+/// On failure, the text holds the error.
 fn attempt(act: impl FnOnce(&mut Pair) -> Result) -> bool {
     with(|live| match act(&mut live.pair) {
         Ok(()) => true,
@@ -47,7 +50,7 @@ fn attempt(act: impl FnOnce(&mut Pair) -> Result) -> bool {
     })
 }
 
-/// Has one of the swarms fill in something.
+/// Calls a function of one swarm.
 fn look(side: u32, fill: impl FnOnce(&mut Live, &dyn Show) -> usize) -> usize {
     with(|live| {
         let pair = std::mem::take(&mut live.pair);
@@ -57,37 +60,37 @@ fn look(side: u32, fill: impl FnOnce(&mut Live, &dyn Show) -> usize) -> usize {
     })
 }
 
-/// Turns a knob, for both swarms.
+/// Sets a control of both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_turn(knob: u32, value: f32) {
     with(|live| live.pair.knobs.turn(knob, value));
 }
 
-/// Starts both swarms anew; where there is no such start, the text says why.
+/// Restarts both swarms. On failure, the text holds the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_begin(mission: u32, robots: u32, speed: f32, seed: u32) -> bool {
     attempt(|pair| pair.begin(Mission::numbered(mission), robots as usize, speed, seed.into()))
 }
 
-/// Starts both swarms anew with what their robots have learned.
+/// Restarts both swarms with the parameters that their robots have learned.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_land(robots: u32, speed: f32, seed: u32) -> bool {
     attempt(|pair| pair.land(robots as usize, speed, seed.into()))
 }
 
-/// Has somebody else fly one of the swarms.
+/// Selects the controller of one swarm.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_hand_over(side: u32, controller: u32) -> bool {
     attempt(|pair| pair.hand_over(side, Controller::numbered(controller)))
 }
 
-/// Flies so many ticks.
+/// Runs both swarms for `ticks` ticks.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_step(ticks: u32) -> bool {
     attempt(|pair| pair.step(ticks))
 }
 
-/// Takes a robot out of both swarms.
+/// Removes a robot from both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_kill(robot: u32) {
     with(|live| live.pair.kill(robot as NodeId));
@@ -99,19 +102,19 @@ pub extern "C" fn live_push(robot: u32, x: f32, y: f32) {
     with(|live| live.pair.push(robot as NodeId, [x, y]));
 }
 
-/// Has a robot lie in both swarms, or not.
+/// Sets whether a robot lies in both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_set_liar(robot: u32, lies: bool) {
     with(|live| live.pair.set_liar(robot as NodeId, lies));
 }
 
-/// Cuts both swarms in two, or joins them again.
+/// Splits both swarms in two, or joins them again.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_cut(on: bool) {
     with(|live| live.pair.cut(on));
 }
 
-/// Writes down everybody of one swarm and returns how many numbers that is; see [`live_numbers`].
+/// Writes the robots of one swarm to [`live_numbers`] and returns the number of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_show(side: u32) -> usize {
     look(side, |live, flight| {
@@ -120,13 +123,13 @@ pub extern "C" fn live_show(side: u32) -> usize {
     })
 }
 
-/// Where [`live_show`] has written.
+/// Address of the values of [`live_show`].
 #[unsafe(no_mangle)]
 pub extern "C" fn live_numbers() -> *const f32 {
     with(|live| live.numbers.as_ptr())
 }
 
-/// Writes down who is in range of whom and returns how many numbers that is; see [`live_pairs_at`].
+/// Writes the links of one swarm to [`live_pairs_at`] and returns the number of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_pairs(side: u32) -> usize {
     look(side, |live, flight| {
@@ -135,13 +138,13 @@ pub extern "C" fn live_pairs(side: u32) -> usize {
     })
 }
 
-/// Where [`live_pairs`] has written.
+/// Address of the values of [`live_pairs`].
 #[unsafe(no_mangle)]
 pub extern "C" fn live_pairs_at() -> *const u32 {
     with(|live| live.pairs.as_ptr())
 }
 
-/// Writes down what there is to see besides robots and returns how many numbers that is; see [`live_scenery_at`].
+/// Writes objects besides robots to [`live_scenery_at`] and returns the number of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_scenery(side: u32) -> usize {
     look(side, |live, flight| {
@@ -150,13 +153,13 @@ pub extern "C" fn live_scenery(side: u32) -> usize {
     })
 }
 
-/// Where [`live_scenery`] has written.
+/// Address of the values of [`live_scenery`].
 #[unsafe(no_mangle)]
 pub extern "C" fn live_scenery_at() -> *const f32 {
     with(|live| live.spots.as_ptr())
 }
 
-/// Measures one swarm: where the seven numbers of [`Figures`] are.
+/// Measures one swarm and returns the address of the seven numbers of [`Figures`].
 #[unsafe(no_mangle)]
 pub extern "C" fn live_figures(side: u32) -> *const Figures {
     look(side, |live, flight| {
@@ -166,13 +169,13 @@ pub extern "C" fn live_figures(side: u32) -> *const Figures {
     with(|live| std::ptr::from_ref(&live.figures))
 }
 
-/// Seconds from one tick to the next.
+/// Seconds per tick.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_period() -> f32 {
     with(|live| live.pair.side(0).map_or(0.01, Show::period))
 }
 
-/// Flies the check and returns the length of its digest, which is in the text then.
+/// Runs the self-check and returns the length of its digest, which the text holds.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_check() -> usize {
     let digest = check::digest().unwrap_or_else(|error| error.to_string());
@@ -180,13 +183,13 @@ pub extern "C" fn live_check() -> usize {
     live_text_length()
 }
 
-/// Where the last text is.
+/// Address of the last text.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_text() -> *const u8 {
     with(|live| live.text.as_ptr())
 }
 
-/// How many bytes it has.
+/// Length of the last text in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_text_length() -> usize {
     with(|live| live.text.len())

@@ -1,17 +1,17 @@
-//! A flight without an end: a world, its robots, whoever flies them, and everything that is done to them on the way.
+//! Endless episode: a world, its robots, their controller and the user's disturbances.
 
 use std::collections::VecDeque;
 
 use wdgnn_core::task::{NodeId, State as _, Task as _};
 use wdgnn_sim::{
+    episode::{Episode, closeness, disagreement},
     error::Result,
-    flight::{Start, closeness, disagreement},
     links::Links,
     model::ModelFile,
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks,
-    world::{Condition, OutputOf, Spot, StateOf, SwarmOf, World},
+    world::{Environment, OutputOf, Scenario, SceneDisc, StateOf, SwarmOf},
 };
 
 use crate::{
@@ -21,86 +21,86 @@ use crate::{
     robots::{Kept, Robots},
 };
 
-/// What liars add to their velocity, in m/s: what the simulator's liars say.
+/// Velocity offset of liars in m/s, as in the simulator.
 const FALSE_SPEED: f32 = 5.0;
-/// And to their position where robots tell no velocity, in metres.
+/// Position offset of liars in meters, for states without velocity.
 const FALSE_METRES: f32 = 2.0;
 
-/// Numbers per robot that are shown: place, velocity, gain, flags, address.
+/// Values per robot for drawing: position, velocity, gain, flags and address.
 pub const SHOWN: usize = 9;
 
-/// A robot of the swarm.
+/// Robot of the swarm.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     id: NodeId,
     lies: bool,
-    /// Which side of a cut it is on.
+    /// Side of the partition.
     east: bool,
 }
 
-/// Who flies.
-enum Crew<W: World> {
+/// Controller of the swarm.
+enum Crew<W: Environment> {
     Robots(Robots<W::Task>),
     Somebody(SwarmOf<'static, W>),
 }
 
-/// What was measured at the last tick.
+/// Measurements of the last tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct Figures {
-    /// The world's score; less is better.
+    /// Score of the world; lower is better.
     pub score: f64,
-    /// Pairs nearer than 0.2 m.
+    /// Number of pairs closer than 0.2 m.
     pub close_pairs: f64,
-    /// How far parameters are apart, relative to those that were trained.
+    /// Disagreement of parameters, relative to the trained ones.
     pub disagreement: f64,
-    /// The mean gain of the robots' own networks.
+    /// Mean adaptation gain of the robots.
     pub gain: f64,
-    /// Into how many groups the swarm has fallen that cannot hear of each other.
+    /// Number of connected components of the swarm.
     pub groups: f64,
-    /// Robots that are there.
+    /// Number of robots.
     pub robots: f64,
-    /// Seconds flown.
+    /// Simulated time in seconds.
     pub seconds: f64,
 }
 
-/// A flight of the world `W`.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
-pub struct Flight<W: World> {
+/// Episode in the world `W`.
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct Flight<W: Environment> {
     world: W,
-    condition: Condition,
+    condition: Scenario,
     task: W::Task,
     model: &'static ModelFile,
     controller: Controller,
     crew: Crew<W>,
     members: Vec<Member>,
     states: Vec<StateOf<W>>,
-    /// Places at the last tick's begin, from which velocities are told where robots have none.
+    /// Positions at the start of the last tick, for velocities of states without velocity.
     before: Vec<[f32; 3]>,
     commands: Vec<OutputOf<W>>,
     motors: Motors<W::Task>,
-    /// Who is in range of whom.
+    /// Robots in range of each other.
     range: Links,
     cut: bool,
     tick: u32,
     chance: Chance,
 }
 
-impl<W: World> Flight<W> {
-    /// A start under `condition` and a seed.
+impl<W: Environment> Flight<W> {
+    /// Creates an episode of `scenario` with a seed.
     pub fn new(
         model: &'static ModelFile,
-        condition: Condition,
+        condition: Scenario,
         seed: u64,
         controller: Controller,
     ) -> Result<Self> {
-        let drawn = Start::draw(&W::default(), &condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let drawn = Episode::draw(&W::default(), &condition, &mut generator(seed, Purpose::Testing, 0))?;
         let member = |id| Member { id, lies: false, east: false };
         let mut flight = Self {
             task: networks::task(model)?,
             crew: Crew::Robots(Robots::new(model, controller, &[])?),
             members: (0..).take(drawn.states.len()).map(member).collect(),
-            before: drawn.states.iter().map(W::place).collect(),
+            before: drawn.states.iter().map(W::position).collect(),
             world: drawn.world,
             states: drawn.states,
             condition,
@@ -118,7 +118,7 @@ impl<W: World> Flight<W> {
         Ok(flight)
     }
 
-    /// Robots, or somebody else, from where everybody is.
+    /// Creates the controller from the current states.
     fn assemble(&mut self) -> Result {
         self.crew = match self.controller {
             Controller::Averaging | Controller::Expert => Crew::Somebody(self.somebody()),
@@ -131,23 +131,25 @@ impl<W: World> Flight<W> {
         Ok(())
     }
 
-    /// The expert, or the plainest rival: the one-hop one of those that average over hops, or whoever is not the expert.
+    /// Creates the expert or the simplest baseline.
+    ///
+    /// The simplest baseline is averaging over one hop, or else the first non-expert.
     fn somebody(&self) -> SwarmOf<'static, W> {
-        let rivals = W::rivals();
-        let expert = |rival: &&wdgnn_sim::world::Rival<W>| rival.name == "expert";
+        let baselines = W::baselines();
+        let expert = |rival: &&wdgnn_sim::world::Baseline<W>| rival.name == "expert";
         let chosen = if self.controller == Controller::Expert {
-            rivals.iter().find(expert)
+            baselines.iter().find(expert)
         } else {
-            let one_hop = rivals.iter().find(|rival| rival.name == "averaging-1-hop");
-            one_hop.or_else(|| rivals.iter().find(|rival| !expert(rival)))
+            let one_hop = baselines.iter().find(|rival| rival.name == "averaging-1-hop");
+            one_hop.or_else(|| baselines.iter().find(|rival| !expert(rival)))
         };
         chosen.map_or_else(
-            || unreachable!("every world here has rivals"),
+            || unreachable!("every world of the page has baselines"),
             |rival| (rival.make)(&self.world, &self.task),
         )
     }
 
-    /// Who hears whom at this tick.
+    /// Returns the links over which frames arrive at this tick; `None` if no frame is lost.
     fn heard(&self, knobs: &Knobs) -> Option<Links> {
         let apart = |a: &Member, b: &Member| self.cut && a.east != b.east;
         (self.cut || knobs.loss > 0.0).then(|| {
@@ -160,7 +162,7 @@ impl<W: World> Flight<W> {
         })
     }
 
-    /// What robots sense of themselves.
+    /// Returns the robots' sensed states.
     fn sensed(&mut self, knobs: &Knobs) -> Vec<StateOf<W>> {
         let mut sensed = Vec::new();
         self.world.sense(self.tick, &self.states, &mut sensed);
@@ -174,7 +176,7 @@ impl<W: World> Flight<W> {
         sensed
     }
 
-    /// Commands of everybody at this tick.
+    /// Computes the commands of this tick.
     fn command(&mut self, knobs: &Knobs) -> Result {
         let sensed = self.sensed(knobs);
         let heard = self.heard(knobs);
@@ -195,14 +197,14 @@ impl<W: World> Flight<W> {
         Ok(())
     }
 
-    /// Who is in range of whom.
+    /// Finds the robots in range of each other.
     fn look(&mut self, range: f32) {
         self.condition.radius = range;
-        let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         self.world.links(self.tick, &places, &self.condition, &mut self.range);
     }
 
-    /// What robots commanded in the last tick, and their parameters: for the digest.
+    /// Calls `see` with each robot's last command and parameters, for the digest.
     pub fn deeds(&self, mut see: impl FnMut(&[f32], &[f32])) {
         if let Crew::Robots(robots) = &self.crew {
             for (robot, command) in self.commands.iter().enumerate() {
@@ -213,10 +215,10 @@ impl<W: World> Flight<W> {
         }
     }
 
-    /// One tick: who hears whom, what they sense, what they command; then the world moves. `see` is asked in between.
+    /// Runs one tick: links, sensing and commands, then `see`, then the world's step.
     pub fn tick(&mut self, knobs: &Knobs, see: impl FnOnce(&Self)) -> Result {
         self.before.clear();
-        self.before.extend(self.states.iter().map(W::place));
+        self.before.extend(self.states.iter().map(W::position));
         self.look(knobs.range);
         self.command(knobs)?;
         see(self);
@@ -252,37 +254,37 @@ impl<W: World> Flight<W> {
     }
 }
 
-/// What a page does with a flight, whatever its world.
+/// Interface of the page to an episode in any world.
 pub trait Show {
-    /// Flies so many ticks.
+    /// Runs `ticks` ticks.
     fn step(&mut self, knobs: &Knobs, ticks: u32) -> Result;
-    /// Has somebody else fly from now on.
+    /// Changes the controller.
     fn hand_over(&mut self, controller: Controller) -> Result;
-    /// Starts anew; who has learned something keeps it.
-    fn land(&mut self, condition: Condition, seed: u64) -> Result;
-    /// Takes a robot out.
+    /// Restarts the episode with the parameters that robots have learned.
+    fn land(&mut self, condition: Scenario, seed: u64) -> Result;
+    /// Removes a robot.
     fn kill(&mut self, id: NodeId);
-    /// Pushes a robot: a change of its velocity in m/s, or of its place in metres where it tells no velocity.
+    /// Pushes a robot by a change of velocity in m/s, or of position in meters without velocity.
     fn push(&mut self, id: NodeId, change: [f32; 2]);
-    /// Has a robot lie, or not.
+    /// Sets whether a robot lies.
     fn set_liar(&mut self, id: NodeId, lies: bool);
-    /// Cuts the swarm in two, such that these robots no longer hear the others; an empty list ends it.
+    /// Cuts the links between these robots and the others; an empty list ends the partition.
     fn cut(&mut self, east: &[NodeId]);
-    /// Half of the robots, the eastern one.
+    /// Returns the eastern half of the robots.
     fn eastern(&self) -> Vec<NodeId>;
-    /// Everybody, [`SHOWN`] numbers each.
+    /// Writes each robot's [`SHOWN`] values.
     fn show(&self, numbers: &mut Vec<f32>);
-    /// Pairs in range.
+    /// Writes the pairs in range.
     fn pairs(&self, pairs: &mut Vec<u32>);
-    /// What there is to see besides robots: x, y, radius and weight of each spot.
+    /// Writes x, y, radius and weight of each object besides robots.
     fn scenery(&self, numbers: &mut Vec<f32>);
-    /// What was measured.
+    /// Returns the measurements.
     fn figures(&self) -> Figures;
-    /// Seconds from one tick to the next.
+    /// Returns the seconds per tick.
     fn period(&self) -> f32;
 }
 
-impl<W: World> Show for Flight<W> {
+impl<W: Environment> Show for Flight<W> {
     fn step(&mut self, knobs: &Knobs, ticks: u32) -> Result {
         (0..ticks).try_for_each(|_| self.tick(knobs, |_| {}))?;
         self.look(knobs.range);
@@ -294,7 +296,7 @@ impl<W: World> Show for Flight<W> {
         self.assemble()
     }
 
-    fn land(&mut self, condition: Condition, seed: u64) -> Result {
+    fn land(&mut self, condition: Scenario, seed: u64) -> Result {
         let mut next = Self::new(self.model, condition, seed, self.controller)?;
         if let (Crew::Robots(before), Crew::Robots(after)) = (&self.crew, &mut next.crew) {
             let kept: Vec<Kept<W::Task>> = before.kept();
@@ -312,7 +314,7 @@ impl<W: World> Show for Flight<W> {
         self.motors.remove(robot);
         match &mut self.crew {
             Crew::Robots(robots) => robots.remove(robot),
-            // Whoever has no robots starts anew with those that are left.
+            // Baselines restart with the remaining robots.
             Crew::Somebody(_) => self.crew = Crew::Somebody(self.somebody()),
         }
         self.look(self.condition.radius);
@@ -344,7 +346,7 @@ impl<W: World> Show for Flight<W> {
             .states
             .iter()
             .zip(&self.members)
-            .map(|(state, member)| (W::place(state)[0], member.id))
+            .map(|(state, member)| (W::position(state)[0], member.id))
             .collect();
         places.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         places.split_off(places.len() / 2).into_iter().map(|(_, id)| id).collect()
@@ -355,7 +357,7 @@ impl<W: World> Show for Flight<W> {
         let layout = W::layout();
         let period = self.task.period();
         for (robot, (state, member)) in self.states.iter().zip(&self.members).enumerate() {
-            let place = W::place(state);
+            let place = W::position(state);
             let mut velocity = [0, 1, 2].map(|axis| (place[axis] - self.before[robot][axis]) / period);
             let told = state.numbers();
             if let Some(told) = told.as_ref().get(layout.velocity.clone()).filter(|told| !told.is_empty()) {
@@ -376,13 +378,13 @@ impl<W: World> Show for Flight<W> {
 
     fn scenery(&self, numbers: &mut Vec<f32>) {
         numbers.clear();
-        for Spot { at: [x, y], radius, weight } in self.world.scenery(self.tick) {
+        for SceneDisc { at: [x, y], radius, weight } in self.world.scene_discs(self.tick) {
             numbers.extend([x, y, radius, weight]);
         }
     }
 
     fn figures(&self) -> Figures {
-        let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         let (_, [_, close, _]) = closeness(&places, &self.range, |_| true);
         let robots = self.states.len();
         let (apart, gain) = match &self.crew {
@@ -408,8 +410,8 @@ impl<W: World> Show for Flight<W> {
     }
 }
 
-/// Changes a state's velocity, or its place where it has none, axis by axis.
-fn change<W: World>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32)) {
+/// Changes each axis of a state's velocity, or of its position without velocity.
+fn change<W: Environment>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32)) {
     let layout = W::layout();
     let range = if layout.velocity.is_empty() { layout.position } else { layout.velocity };
     let mut numbers = state.numbers();
@@ -418,8 +420,8 @@ fn change<W: World>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32
     *state = StateOf::<W>::from_numbers(numbers);
 }
 
-/// What a member tells in place of its state, if it lies: always the same lie, and another one than its neighbour's.
-fn lie<W: World>(member: &Member, state: &mut StateOf<W>) {
+/// Falsifies the state of a lying robot by a constant offset that depends on its address.
+fn lie<W: Environment>(member: &Member, state: &mut StateOf<W>) {
     if member.lies {
         let by = if W::layout().velocity.is_empty() { FALSE_METRES } else { FALSE_SPEED };
         change::<W>(state, |axis, x| *x += if (u32::from(member.id) >> axis) & 1 == 0 { by } else { -by });

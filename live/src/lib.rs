@@ -1,8 +1,8 @@
-//! Swarms that fly in a browser: the simulator's worlds and the robots' own core, behind functions that a page calls.
+//! Swarms in a browser: worlds and the robots' core behind exported functions.
 //!
-//! A [`pair`] of swarms flies side by side, each a [`flight`] without an end. [`knobs`] are what can be turned meanwhile. Numbers and
-//! text come out through memory that the page reads; nothing goes in but numbers. `cargo run -p live` makes one file of
-//! this and `page/`.
+//! A [`pair`] runs two swarms side by side, each in an endless episode ([`flight`]). [`knobs`]
+//! holds the user's controls. Functions take numbers, and the page reads results from memory.
+//! `cargo run -p live` builds one file of this crate and `page/`.
 
 #![deny(unsafe_code)]
 

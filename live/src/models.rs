@@ -1,4 +1,4 @@
-//! The networks that fly here: those that come with the simulator for each task, and the one that robots carry.
+//! Networks of the page: the shipped one of each task, and the robots' own.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -21,7 +21,7 @@ macro_rules! models {
 models! {
     /// Flocking in the plane: `host-sim flock`.
     flocking: "models/through-wd-gnn.wdgnn",
-    /// Flocking in the plane, as robots carry it: `host-sim swarm`.
+    /// Flocking in the plane with the robots' network: `host-sim swarm`.
     carried: "models/flocking-wd-gnn.wdgnn",
     /// Flocking in space.
     flocking_in_space: "models/flocking-3d.wdgnn",

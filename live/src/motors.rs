@@ -1,30 +1,30 @@
-//! What motors make of commands: late, and each a little differently.
+//! Motors with a delay and a gain of their own.
 
 use std::collections::VecDeque;
 
 use wdgnn_core::task::NodeId;
-use wdgnn_sim::scene::Flown;
+use wdgnn_sim::scene::SimTask;
 
 use crate::{
     chance::{About, Chance},
-    knobs::{Knobs, LONGEST_DELAY},
+    knobs::{Knobs, MAX_DELAY_TICKS},
 };
 
-/// The motors of a swarm.
+/// Motors of a swarm.
 #[derive(Debug)]
-pub struct Motors<T: Flown> {
-    /// What was told, the newest first, for as long as a delay can be.
+pub struct Motors<T: SimTask> {
+    /// Past commands, newest first, up to the longest delay.
     told: VecDeque<Vec<T::Output>>,
 }
 
-impl<T: Flown> Default for Motors<T> {
+impl<T: SimTask> Default for Motors<T> {
     fn default() -> Self {
         Self { told: VecDeque::new() }
     }
 }
 
-impl<T: Flown> Motors<T> {
-    /// Turns commands into what comes of them.
+impl<T: SimTask> Motors<T> {
+    /// Replaces commands by the motors' outputs.
     pub fn act(
         &mut self,
         knobs: &Knobs,
@@ -32,14 +32,14 @@ impl<T: Flown> Motors<T> {
         ids: impl Iterator<Item = NodeId>,
         commands: &mut [T::Output],
     ) {
-        let mut latest = if self.told.len() > LONGEST_DELAY as usize { self.told.pop_back() } else { None }
+        let mut latest = if self.told.len() > MAX_DELAY_TICKS as usize { self.told.pop_back() } else { None }
             .unwrap_or_default();
         latest.clear();
         latest.extend_from_slice(commands);
         self.told.push_front(latest);
         match self.told.get(knobs.delay as usize) {
             Some(told) => commands.copy_from_slice(told),
-            None => commands.fill(T::nothing()),
+            None => commands.fill(T::zero_command()),
         }
         if knobs.spread > 0.0 || knobs.strength != 1.0 {
             for (command, id) in commands.iter_mut().zip(ids) {
@@ -50,7 +50,7 @@ impl<T: Flown> Motors<T> {
         }
     }
 
-    /// Takes a robot out.
+    /// Removes a robot.
     pub fn remove(&mut self, robot: usize) {
         for told in &mut self.told {
             told.remove(robot);

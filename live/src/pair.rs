@@ -1,10 +1,10 @@
-//! Two swarms from the same start, with the same done to them.
+//! Two swarms with one start and identical disturbances.
 
 use wdgnn_core::task::NodeId;
 use wdgnn_sim::{
     error::{Error, Result},
     model::ModelFile,
-    world::{Condition, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, coverage::Area, flock::Flock},
 };
 
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
     models,
 };
 
-/// The largest swarm that is flown here.
-const MOST_ROBOTS: usize = 2000;
+/// Largest swarm on the page.
+const MAX_ROBOTS: usize = 2000;
 
-/// What robots do, in the order of the page's numbers for it.
+/// Task of the swarms, in the page's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mission {
     /// Flocking in the plane.
@@ -26,12 +26,12 @@ pub enum Mission {
     Space,
     /// Coverage of an area.
     Coverage,
-    /// Robots that meet.
+    /// Rendezvous.
     Rendezvous,
 }
 
 impl Mission {
-    /// By the page's number.
+    /// Returns the task with the page's number.
     pub fn numbered(number: u32) -> Self {
         match number {
             1 => Self::Space,
@@ -41,10 +41,10 @@ impl Mission {
         }
     }
 
-    fn begin(self, condition: Condition, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
-        fn of<W: World>(
+    fn begin(self, condition: Scenario, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
+        fn of<W: Environment>(
             model: &'static ModelFile,
-            condition: Condition,
+            condition: Scenario,
             seed: u64,
             controller: Controller,
         ) -> Result<Box<dyn Show>> {
@@ -62,9 +62,9 @@ impl Mission {
 }
 
 /// Two swarms side by side.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Pair {
-    /// What can be turned, for both.
+    /// Controls of both swarms.
     pub knobs: Knobs,
     controllers: [Controller; 2],
     flights: Option<[Box<dyn Show>; 2]>,
@@ -81,7 +81,7 @@ impl Default for Pair {
 }
 
 impl Pair {
-    /// Starts both swarms anew.
+    /// Restarts both swarms.
     pub fn begin(&mut self, mission: Mission, robots: usize, speed: f32, seed: u64) -> Result {
         let condition = self.condition(robots, speed)?;
         let [left, right] = self.controllers.map(|controller| mission.begin(condition, seed, controller));
@@ -89,19 +89,19 @@ impl Pair {
         Ok(())
     }
 
-    /// Starts both swarms anew with what their robots have learned.
+    /// Restarts both swarms with the parameters that their robots have learned.
     pub fn land(&mut self, robots: usize, speed: f32, seed: u64) -> Result {
         let condition = self.condition(robots, speed)?;
         self.both().try_for_each(|flight| flight.land(condition, seed))
     }
 
-    fn condition(&self, robots: usize, speed: f32) -> Result<Condition> {
-        if robots > MOST_ROBOTS {
+    fn condition(&self, robots: usize, speed: f32) -> Result<Scenario> {
+        if robots > MAX_ROBOTS {
             return Err(Error::usage(format!(
-                "{robots} robots are too many for a page: at most {MOST_ROBOTS}"
+                "this page supports at most {MAX_ROBOTS} robots, got {robots}"
             )));
         }
-        let condition = Condition { robots, radius: self.knobs.range, speed, ticks: u32::MAX };
+        let condition = Scenario { robots, radius: self.knobs.range, speed, ticks: u32::MAX };
         condition.check()?;
         Ok(condition)
     }
@@ -110,12 +110,12 @@ impl Pair {
         self.flights.iter_mut().flatten()
     }
 
-    /// One of the two.
+    /// Returns one of the swarms.
     pub fn side(&self, side: u32) -> Option<&dyn Show> {
         Some(self.flights.as_ref()?.get(side as usize)?.as_ref())
     }
 
-    /// Has somebody else fly one of the swarms from now on.
+    /// Changes the controller of one swarm.
     pub fn hand_over(&mut self, side: u32, controller: Controller) -> Result {
         if let Some(before) = self.controllers.get_mut(side as usize) {
             *before = controller;
@@ -126,13 +126,13 @@ impl Pair {
         }
     }
 
-    /// Flies so many ticks.
+    /// Runs both swarms for `ticks` ticks.
     pub fn step(&mut self, ticks: u32) -> Result {
         let knobs = self.knobs;
         self.both().try_for_each(|flight| flight.step(&knobs, ticks))
     }
 
-    /// Takes a robot out of both swarms.
+    /// Removes a robot from both swarms.
     pub fn kill(&mut self, id: NodeId) {
         self.both().for_each(|flight| flight.kill(id));
     }
@@ -142,12 +142,12 @@ impl Pair {
         self.both().for_each(|flight| flight.push(id, change));
     }
 
-    /// Has a robot lie in both swarms, or not.
+    /// Sets whether a robot lies in both swarms.
     pub fn set_liar(&mut self, id: NodeId, lies: bool) {
         self.both().for_each(|flight| flight.set_liar(id, lies));
     }
 
-    /// Cuts both swarms in two where the left one has its middle, or joins them again.
+    /// Splits both swarms at the left swarm's median, or joins them again.
     pub fn cut(&mut self, on: bool) {
         let east = self.side(0).filter(|_| on).map(Show::eastern).unwrap_or_default();
         self.both().for_each(|flight| flight.cut(&east));

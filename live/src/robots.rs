@@ -1,7 +1,7 @@
-//! Robots that run the core and hand each other their beacons, with somebody to lie for those who do.
+//! Robots that run the core and exchange beacons, with liars.
 //!
-//! The simulator's fast path ([`wdgnn_sim::swarm::typed`]) without threads, which a page has none of, and with what a page does to robots
-//! between two ticks: some are taken out, some lie, learning is switched on and off.
+//! This is the simulator's fast path ([`wdgnn_sim::swarm::typed`]) without threads, which browsers
+//! lack. Between ticks, robots can be removed, lie, and start or stop learning.
 
 use wdgnn_core::{
     model::{Model, shape::Shape as _},
@@ -17,12 +17,12 @@ use wdgnn_robot::{
     ports::Sensed,
 };
 use wdgnn_sim::{
-    air::blueprint::Blueprint,
     error::Result,
     links::Links,
+    medium::robot_config::RobotConfig,
     model::ModelFile,
-    ports::Motors,
-    scene::{Flown, Swarm, View},
+    ports::RecordingActuator,
+    scene::{ParamView, SimTask, Swarm},
     swarm::networks,
 };
 
@@ -31,26 +31,26 @@ use crate::knobs::Controller;
 type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBOURS, Exact>;
 type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
 
-/// The robots of one swarm.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
-pub struct Robots<T: Flown> {
+/// Robots of one swarm.
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct Robots<T: SimTask> {
     nodes: Vec<Robot<T>>,
-    /// What each of them says in a tick; nothing of one whose turn it is not.
+    /// Beacon of each robot in a tick; `None` for robots that do not send.
     said: Vec<Option<BeaconOf<ModelOf<'static, T>, T>>>,
     rule: Learning,
 }
 
-/// What a robot keeps when it lands.
-#[allow(missing_debug_implementations, reason = "parameters say little")]
-pub struct Kept<T: Flown> {
+/// Learned parameters of a robot that survive a restart.
+#[allow(missing_debug_implementations, reason = "contains large parameter arrays")]
+pub struct Kept<T: SimTask> {
     id: NodeId,
     wide: Wide<T>,
     bias: T::Output,
     gain: f32,
 }
 
-impl<T: Flown> Robots<T> {
-    /// Robots of one model, each in a state.
+impl<T: SimTask> Robots<T> {
+    /// Creates robots of one model with initial states.
     pub fn new(
         model: &'static ModelFile,
         controller: Controller,
@@ -67,17 +67,17 @@ impl<T: Flown> Robots<T> {
         };
         let behaviour = wdgnn_robot::Behaviour::new(rule).every(weights.header.interval.into());
         let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
-        let blueprint = Blueprint {
+        let config = RobotConfig {
             model: network,
             task: networks::task::<T>(model)?,
             checksum: weights.checksum,
             behaviour,
         };
-        let nodes = start.iter().map(|(id, state)| blueprint.node(*id, *state, Exact)).collect();
+        let nodes = start.iter().map(|(id, state)| config.node(*id, *state, Exact)).collect();
         Ok(Self { nodes, said: Vec::with_capacity(start.len()), rule })
     }
 
-    /// One tick of everybody: `lie` changes what a robot, by its place in the swarm, tells of its state.
+    /// Runs one tick. `lie` changes the state in a robot's beacon, by its index in the swarm.
     pub fn fly(
         &mut self,
         tick: u32,
@@ -97,7 +97,7 @@ impl<T: Flown> Robots<T> {
             self.said.push(beacon);
         }
         commands.clear();
-        commands.resize(self.nodes.len(), T::nothing());
+        commands.resize(self.nodes.len(), T::zero_command());
         for (robot, (node, command)) in self.nodes.iter_mut().zip(commands).enumerate() {
             let mut hearing = Hearing::default();
             for beacon in links.of(robot).iter().filter_map(|&other| self.said.get(other as usize)?.as_ref())
@@ -107,21 +107,21 @@ impl<T: Flown> Robots<T> {
                     hearing.refused.count(refusal);
                 }
             }
-            control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+            control_loop::conclude(node, &mut RecordingActuator(command), &hearing, PortErrors::default());
         }
     }
 
-    /// Takes a robot out.
+    /// Removes a robot.
     pub fn remove(&mut self, robot: usize) {
         self.nodes.remove(robot);
     }
 
-    /// The gain of a robot's own network, 1 unless it has learned better.
+    /// Returns a robot's adaptation gain, 1 without adaptation.
     pub fn gain(&self, robot: usize) -> f32 {
         self.nodes.get(robot).map_or(1.0, |node| node.personal().gain)
     }
 
-    /// What robots have learned.
+    /// Returns the learned parameters of all robots.
     pub fn kept(&self) -> Vec<Kept<T>> {
         let kept = |node: &Robot<T>| {
             let personal = node.personal();
@@ -130,7 +130,7 @@ impl<T: Flown> Robots<T> {
         self.nodes.iter().map(kept).collect()
     }
 
-    /// Takes up what robots had learned before they landed.
+    /// Restores learned parameters.
     pub fn resume(&mut self, kept: &[Kept<T>]) {
         for Kept { id, wide, bias, gain } in kept {
             if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == *id) {
@@ -141,8 +141,8 @@ impl<T: Flown> Robots<T> {
     }
 }
 
-/// For those who look at swarms: the digest, and who measures how far parameters are apart.
-impl<T: Flown> Swarm<T> for Robots<T> {
+/// Swarm interface for the digest and the disagreement of parameters.
+impl<T: SimTask> Swarm<T> for Robots<T> {
     fn fly(
         &mut self,
         scene: &wdgnn_sim::scene::Scene<'_, T::State>,
@@ -152,9 +152,9 @@ impl<T: Flown> Swarm<T> for Robots<T> {
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let node = self.nodes.get(robot)?;
-        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+        Some(ParamView { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
     }
 
     fn learns(&self) -> bool {

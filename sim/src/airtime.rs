@@ -1,8 +1,8 @@
-//! How long frames are on the air, radio by radio, and how often a swarm can exchange.
+//! Airtime of frames on each radio, and the exchange rates that it allows.
 //!
-//! All robots hear each other: one collision domain, the worst case. Radios with slots take turns (TDMA); between two turns
-//! there is time to turn a radio around and for clocks to differ. ESP-NOW listens before it talks. Times are the standards' and data
-//! sheets', not measured.
+//! All robots are in range of each other: one collision domain, the worst case. Radios with slots
+//! use TDMA, with time between two slots for turnaround and clock error. ESP-NOW senses the carrier
+//! before it sends. Times are from standards and datasheets, not measured.
 
 use wdgnn_core::{model::Model, tasks::flocking::Motion};
 use wdgnn_link::{
@@ -17,14 +17,14 @@ use wdgnn_robot::onboard::{RobotModel, RobotWide};
 
 use crate::{profiles::Profile, radio::Radio};
 
-/// The share of time that a schedule may take: the rest is for whoever else is on the channel.
-pub const MOST_USE: f64 = 0.8;
+/// Largest share of channel time for a schedule; the rest is for other networks.
+pub const MAX_CHANNEL_USE: f64 = 0.8;
 
-/// By how much two clocks drift apart: 100 ppm each.
+/// Relative drift of two clocks with an error of 100 ppm each.
 const DRIFT: f64 = 200.0e-6;
 
 impl Profile {
-    /// Frames per exchange and the bytes of each, sealed, for the robot's network.
+    /// Frames per exchange and bytes per frame, sealed, for the robots' network.
     pub fn frames(self) -> (usize, usize) {
         fn of<P: Codec>() -> (usize, usize) {
             type Chains = <RobotModel<'static> as Model>::Chains;
@@ -39,45 +39,47 @@ impl Profile {
         }
     }
 
-    /// Exchanges per second as flown: 100 ticks a second, less the ticks between.
+    /// Exchanges per second at 100 ticks per second.
     pub fn rate(self) -> f64 {
-        100.0 / f64::from(self.exchange())
+        100.0 / f64::from(self.exchange_ticks())
     }
 }
 
-/// A profile's frames on a radio.
+/// Airtime of a profile's frames on a radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Airtime {
-    /// Bytes per robot and exchange, with everything around them.
+    /// Bytes per robot and exchange, radio overhead included.
     pub bytes: usize,
-    /// Microseconds per robot and exchange, without the guard for clocks.
+    /// Microseconds per robot and exchange, without the guard time for clocks.
     pub microseconds: f64,
 }
 
 impl Airtime {
-    /// `None` when the profile's frames do not fit into the radio's.
+    /// Computes the airtime; `None` when the frames do not fit into the radio's.
     pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
         let (frames, bytes) = profile.frames();
-        (bytes <= radio.most_bytes()).then(|| Self {
-            bytes: frames * (bytes + radio.extra_bytes()),
-            microseconds: frames as f64 * radio.frame_microseconds(bytes),
+        (bytes <= radio.max_bytes()).then(|| Self {
+            bytes: frames * (bytes + radio.overhead_bytes()),
+            microseconds: frames as f64 * radio.frame_us(bytes),
         })
     }
 
-    /// The share of time that `robots` take at `rate` exchanges a second. Clocks drift from one exchange to the next.
+    /// Share of channel time that `robots` use at `rate` exchanges per second.
+    ///
+    /// Each robot needs a guard time for the drift of clocks between two exchanges.
     pub fn usage(&self, robots: usize, rate: f64) -> f64 {
         robots as f64 * (self.microseconds * 1.0e-6 * rate + DRIFT)
     }
 
-    /// The highest rate within [`MOST_USE`]; 0 when there is none.
-    pub fn highest_rate(&self, robots: usize) -> f64 {
+    /// Highest rate within [`MAX_CHANNEL_USE`]; 0 when there is none.
+    pub fn max_rate(&self, robots: usize) -> f64 {
         let guards = DRIFT * robots as f64;
-        ((MOST_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
+        ((MAX_CHANNEL_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
     }
 
-    /// The most robots within [`MOST_USE`].
-    pub fn most_robots(&self, rate: f64) -> usize {
-        (MOST_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
+    /// Largest number of robots within [`MAX_CHANNEL_USE`].
+    pub fn max_robots(&self, rate: f64) -> usize {
+        (MAX_CHANNEL_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
     }
 }
 
@@ -91,8 +93,8 @@ mod tests {
         let airtime = Airtime::new(Profile::Dot154, Radio::Dot154).unwrap();
         assert_eq!((airtime.bytes, airtime.microseconds), (118, 3968.0));
         assert!((airtime.usage(10, 20.0) - 0.7956).abs() < 1.0e-12);
-        assert_eq!(airtime.most_robots(20.0), 10);
-        assert!((airtime.highest_rate(10) - 20.11).abs() < 0.01);
+        assert_eq!(airtime.max_robots(20.0), 10);
+        assert!((airtime.max_rate(10) - 20.11).abs() < 0.01);
     }
 
     #[test]
@@ -114,22 +116,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flown_fits_the_radio_that_it_is_made_for_and_exact_fits_none() {
+    fn profiles_fit_their_radios_and_exact_fits_none() {
         for (profile, robots) in
             [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::P2p57, 10), (Profile::Espnow, 50)]
         {
             let airtime = Airtime::new(profile, profile.radio().unwrap()).unwrap();
-            assert!(airtime.usage(robots, profile.rate()) <= MOST_USE, "{}", profile.name());
+            assert!(airtime.usage(robots, profile.rate()) <= MAX_CHANNEL_USE, "{}", profile.name());
         }
         assert!(Radio::ALL.iter().all(|radio| Airtime::new(Profile::Exact, *radio).is_none()));
     }
 
     #[test]
-    fn the_highest_rate_takes_just_what_is_allowed() {
+    fn max_rate_uses_exactly_the_allowed_channel_time() {
         let airtime = Airtime::new(Profile::Dot154, Radio::Nrf52).unwrap();
-        let rate = airtime.highest_rate(50);
-        assert!((airtime.usage(50, rate) - MOST_USE).abs() < 1.0e-9);
-        assert_eq!(airtime.most_robots(rate * 0.999), 50);
-        assert_eq!(airtime.highest_rate(5000), 0.0, "the guards alone are too much");
+        let rate = airtime.max_rate(50);
+        assert!((airtime.usage(50, rate) - MAX_CHANNEL_USE).abs() < 1.0e-9);
+        assert_eq!(airtime.max_robots(rate * 0.999), 50);
+        assert_eq!(airtime.max_rate(5000), 0.0, "the guard times alone exceed the limit");
     }
 }

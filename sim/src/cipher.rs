@@ -1,47 +1,48 @@
-//! AES-128 for many robots with one key in one process: a frame that one of them has sealed or opened is known to the others.
+//! AES-128 for many robots in one process, with a cache of authentic frames.
 //!
-//! A frame is a chain of blocks, each of which waits for the one before, and whoever hears it goes through the same chain as who sent it: with
-//! eight neighbours, nine times. So each thread keeps the frames of late. Where all of what goes in has gone in before, byte for byte, what comes
-//! out is known. That saves time and changes nothing; what is not authentic is never kept.
+//! CCM encrypts a frame's blocks in sequence, and each receiver repeats the sender's computation:
+//! nine times with eight neighbors. Each thread therefore caches recent frames. If key, nonce,
+//! header, tag and content equal those of a cached frame byte for byte, the cached plaintext is
+//! returned. Results do not change, and only authentic frames are cached.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod whole;
+mod hardware;
 
 use std::{cell::RefCell, fmt};
 
-// Where processors have no AES of their own, as in a browser: the core's, in software.
+// Processors without AES instructions, such as a browser's, use the software cipher.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use wdgnn_link::security::aes::Aes as Whole;
+use wdgnn_link::security::aes::Aes as HardwareAes;
 use wdgnn_link::security::{
     ccm::{self, Block, BlockCipher, Nonce},
     key::Key,
 };
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use self::whole::Whole;
+use self::hardware::HardwareAes;
 
-/// Frames that a thread keeps, each at the place that its nonce tells.
-const FRAMES: usize = 4096;
+/// Cached frames per thread; the nonce determines a frame's place.
+const CACHED_FRAMES: usize = 4096;
 
-/// Frames of one robot: as many as an exchange has at most.
-const OF_EACH: usize = 4;
+/// Cached frames per robot: the largest number of frames per exchange.
+const FRAMES_PER_ROBOT: usize = 4;
 
-/// AES-128 with a key.
-pub struct Shared {
+/// AES-128 with a key and a shared cache of frames.
+pub struct CachedAes {
     key: Key,
-    aes: Whole,
+    aes: HardwareAes,
 }
 
-impl fmt::Debug for Shared {
-    /// Tells nothing about the key.
+impl fmt::Debug for CachedAes {
+    /// Writes the type name without the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Shared")
+        formatter.write_str("CachedAes")
     }
 }
 
-impl BlockCipher for Shared {
+impl BlockCipher for CachedAes {
     fn with_key(key: &Key) -> Self {
-        Self { key: *key, aes: Whole::with_key(key) }
+        Self { key: *key, aes: HardwareAes::with_key(key) }
     }
 
     fn encrypt(&self, block: &mut Block) {
@@ -49,40 +50,40 @@ impl BlockCipher for Shared {
     }
 
     fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
-        LATELY.with_borrow_mut(|lately| {
-            let frame = lately.get_mut(place(nonce))?;
-            frame.forget();
+        FRAME_CACHE.with_borrow_mut(|cache| {
+            let frame = cache.get_mut(place(nonce))?;
+            frame.clear();
             frame.plain.extend_from_slice(content);
             ccm::seal(&self.aes, nonce, associated, content, tag)?;
             frame.sealed.extend_from_slice(content);
-            frame.keep(self.around(nonce, associated, tag));
+            frame.set_inputs(self.inputs(nonce, associated, tag));
             Some(())
         })
     }
 
     fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
-        let around = self.around(nonce, associated, tag);
-        LATELY.with_borrow_mut(|lately| {
-            let frame = lately.get_mut(place(nonce))?;
-            if frame.is(around, content) {
+        let inputs = self.inputs(nonce, associated, tag);
+        FRAME_CACHE.with_borrow_mut(|cache| {
+            let frame = cache.get_mut(place(nonce))?;
+            if frame.matches(inputs, content) {
                 content.copy_from_slice(&frame.plain);
                 return Some(true);
             }
-            frame.forget();
+            frame.clear();
             frame.sealed.extend_from_slice(content);
             let authentic = ccm::decrypt(&self.aes, nonce, associated, content, tag);
             if authentic == Some(true) {
                 frame.plain.extend_from_slice(content);
-                frame.keep(around);
+                frame.set_inputs(inputs);
             }
             authentic
         })
     }
 }
 
-impl Shared {
-    /// Everything but the content.
-    fn around<'a>(
+impl CachedAes {
+    /// Returns all inputs except the content.
+    fn inputs<'a>(
         &'a self,
         nonce: &'a Nonce,
         [first, second]: [&'a [u8]; 2],
@@ -93,53 +94,57 @@ impl Shared {
 }
 
 thread_local! {
-    static LATELY: RefCell<Vec<Frame>> = RefCell::new(vec![Frame::default(); FRAMES]);
+    static FRAME_CACHE: RefCell<Vec<Frame>> = RefCell::new(vec![Frame::default(); CACHED_FRAMES]);
 }
 
-/// A frame that was authentic.
+/// Cached authentic frame.
 #[derive(Clone, Default)]
 struct Frame {
-    /// Key, nonce, what is only authenticated, and tag, with their lengths. Empty where nothing is kept.
-    around: Vec<u8>,
-    /// The content as it came.
+    /// Key, nonce, associated data and tag, each after its length; empty for an unused entry.
+    inputs: Vec<u8>,
+    /// Encrypted content.
     sealed: Vec<u8>,
     plain: Vec<u8>,
 }
 
 impl Frame {
-    /// Whether this is that frame.
-    fn is(&self, parts: [&[u8]; 5], sealed: &[u8]) -> bool {
-        let mut around = self.around.as_slice();
+    /// Returns whether the inputs equal those of this entry.
+    fn matches(&self, parts: [&[u8]; 5], sealed: &[u8]) -> bool {
+        let mut inputs = self.inputs.as_slice();
         let same = parts.into_iter().all(|part| {
-            let rest = around.split_first().filter(|(length, _)| usize::from(**length) == part.len());
+            let rest = inputs.split_first().filter(|(length, _)| usize::from(**length) == part.len());
             let rest = rest.and_then(|(_, rest)| rest.strip_prefix(part));
-            around = rest.unwrap_or_default();
+            inputs = rest.unwrap_or_default();
             rest.is_some()
         });
         same && self.sealed == sealed
     }
 
-    /// Nothing is kept from here on but what may become a frame.
-    fn forget(&mut self) {
-        self.around.clear();
+    /// Clears the entry.
+    fn clear(&mut self) {
+        self.inputs.clear();
         self.sealed.clear();
         self.plain.clear();
     }
 
-    /// The frame is known from here on by what is around its content. Not, where a length is more than frames have.
-    fn keep(&mut self, around: [&[u8]; 5]) {
-        for part in around {
-            let Ok(length) = u8::try_from(part.len()) else { return self.around.clear() };
-            self.around.push(length);
-            self.around.extend_from_slice(part);
+    /// Makes the entry valid. Entries with an input longer than 255 bytes stay invalid.
+    fn set_inputs(&mut self, inputs: [&[u8]; 5]) {
+        for part in inputs {
+            let Ok(length) = u8::try_from(part.len()) else { return self.inputs.clear() };
+            self.inputs.push(length);
+            self.inputs.extend_from_slice(part);
         }
     }
 }
 
-/// Where a frame with this nonce is kept: the last few of each robot, by its address and the lowest bits of their sequence, so that what is
-/// of no use any more makes room, and a small swarm's frames stay in the nearest caches.
+/// Returns the cache place of a nonce.
+///
+/// The place depends on the sender's address and the lowest bits of the sequence number. New frames
+/// of a robot replace its old ones, and a small swarm's entries stay in the processor's caches.
 fn place(&[low, high, _, _, _, _, sequence, ..]: &Nonce) -> usize {
-    (usize::from(u16::from_le_bytes([low, high])) * OF_EACH + usize::from(sequence) % OF_EACH) % FRAMES
+    (usize::from(u16::from_le_bytes([low, high])) * FRAMES_PER_ROBOT
+        + usize::from(sequence) % FRAMES_PER_ROBOT)
+        % CACHED_FRAMES
 }
 
 #[cfg(test)]
@@ -157,11 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_opens_a_frame_finds_what_the_standard_s_cipher_finds_known_or_not() {
+    fn cached_and_uncached_frames_open_as_with_the_reference_cipher() {
         let key = [3; 16];
-        // More frames than there are places, and contents of all lengths.
+        // More frames than places, and contents of many lengths.
         for round in 0..3_u8 {
-            for number in 0..2 * FRAMES as u16 {
+            for number in 0..2 * CACHED_FRAMES as u16 {
                 let [low, high] = number.to_le_bytes();
                 let mut nonce = [round; 13];
                 (nonce[3], nonce[4]) = (low, high);
@@ -170,7 +175,7 @@ mod tests {
                 let tag = sealed(&Aes::new(&key), &nonce, &mut content);
                 for _ in 0..2 {
                     let mut opened = content.clone();
-                    assert!(ccm::open(&Shared::with_key(&key), &nonce, HEADER, &mut opened, &tag));
+                    assert!(ccm::open(&CachedAes::with_key(&key), &nonce, HEADER, &mut opened, &tag));
                     assert_eq!(opened, plain);
                 }
             }
@@ -178,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_known_frame_with_any_byte_changed_is_another_one() {
-        let (cipher, nonce) = (Shared::with_key(&[4; 16]), [5; 13]);
+    fn a_cached_frame_with_any_byte_changed_is_rejected() {
+        let (cipher, nonce) = (CachedAes::with_key(&[4; 16]), [5; 13]);
         let mut content = *b"what robots tell each other, a few words";
         let tag = sealed(&cipher, &nonce, &mut content);
-        let refused = |cipher: &Shared, nonce: &Nonce, header: [&[u8]; 2], content: &[u8], tag: &[u8]| {
+        let refused = |cipher: &CachedAes, nonce: &Nonce, header: [&[u8]; 2], content: &[u8], tag: &[u8]| {
             let mut opened = content.to_vec();
             !ccm::open(cipher, nonce, header, &mut opened, tag) && opened.iter().all(|byte| *byte == 0)
         };
@@ -203,20 +208,21 @@ mod tests {
         assert!(refused(&cipher, &nonce, HEADER, &content[1..], &tag));
         assert!(refused(&cipher, &[6; 13], HEADER, &content, &tag));
         assert!(refused(&cipher, &nonce, [b"who and ", b"then"], &content, &tag));
-        assert!(refused(&Shared::with_key(&[7; 16]), &nonce, HEADER, &content, &tag));
-        // Where one part ends and the next begins makes no difference to what is authenticated, and so to nobody.
+        assert!(refused(&CachedAes::with_key(&[7; 16]), &nonce, HEADER, &content, &tag));
+        // CCM authenticates the concatenated header, so the boundary between its parts has no
+        // effect.
         assert!(!refused(&cipher, &nonce, [b"who", b" and when"], &content, &tag));
     }
 
     #[test]
-    fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
-        let first = Shared::with_key(&[8; 16]);
-        // Knows the key by its name only, and could open nothing by itself.
-        let second = Shared { key: [8; 16], aes: Whole::with_key(&[0; 16]) };
+    fn a_frame_sealed_or_opened_once_is_not_decrypted_again() {
+        let first = CachedAes::with_key(&[8; 16]);
+        // Has the key for lookups but another cipher, so it cannot open a frame itself.
+        let second = CachedAes { key: [8; 16], aes: HardwareAes::with_key(&[0; 16]) };
         let (mut ours, mut theirs) = ([1, 2, 3], [4, 5, 6]);
         let our_tag = sealed(&first, &[9; 13], &mut ours);
         let their_tag = sealed(&Aes::new(&[8; 16]), &[10; 13], &mut theirs);
-        let opens = |who: &Shared, nonce, mut content: [u8; 3], tag| {
+        let opens = |who: &CachedAes, nonce, mut content: [u8; 3], tag| {
             ccm::open(who, nonce, HEADER, &mut content, tag).then_some(content)
         };
         assert_eq!(opens(&second, &[9; 13], ours, &our_tag), Some([1, 2, 3]));

@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An option that cannot be.
+    /// Invalid option or combination of options.
     #[error("{0}")]
     Usage(String),
     /// A file that could not be read.
@@ -25,7 +25,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the error.
         source: io::Error,
     },
     /// A file that could not be written.
@@ -33,7 +33,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the error.
         source: io::Error,
     },
     /// A model that is damaged or has other dimensions.
@@ -41,7 +41,7 @@ pub enum Error {
     Model {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the error.
         source: WeightsError,
     },
     /// A model that was trained for another task.
@@ -49,24 +49,24 @@ pub enum Error {
     Task {
         /// The file.
         path: PathBuf,
-        /// Number of the task that the model was trained for.
+        /// Number of the task for which the model was trained.
         trained: u16,
-        /// Number of the task that the model was given for.
+        /// Number of the task for which the model was given.
         flown: u16,
     },
-    /// Ctrl-C.
-    #[error("interrupted; what was written before is complete")]
+    /// Interruption by Ctrl-C.
+    #[error("interrupted; files written so far are complete")]
     Interrupted,
     /// One shard is complete. The command ends without its usual output.
     #[error("shard {0} is complete")]
     Shard(Shard),
-    /// A run that ended badly, such as an experiment whose check did not hold.
+    /// Run that failed, such as an experiment whose check did not hold.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Error {
-    /// 2 for what the caller can put right, 130 for Ctrl-C, 1 for the rest.
+    /// Returns 2 for errors of the caller, 130 for Ctrl-C and 1 for other errors.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_)
@@ -80,13 +80,13 @@ impl Error {
         }
     }
 
-    /// A [`Error::Usage`].
+    /// Creates an [`Error::Usage`].
     pub fn usage(sentence: impl Into<String>) -> Self {
         Self::Usage(sentence.into())
     }
 }
 
-/// Message for a model that was trained for another task, with the names that `name_of` knows.
+/// Message for a model that was trained for another task, with names from `name_of`.
 ///
 /// The file may be the only copy of a network, so the message suggests no command that writes it.
 pub fn other_task(
@@ -112,5 +112,5 @@ fn task_name(number: u16) -> Option<&'static str> {
     known.into_iter().find(|(known, _)| *known == number).map(|(_, name)| name)
 }
 
-/// What commands return.
+/// Result of this crate's functions.
 pub type Result<T = ()> = std::result::Result<T, Error>;

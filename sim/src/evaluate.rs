@@ -1,4 +1,4 @@
-//! Many swarms under many controllers, in parallel, and what comes out on average.
+//! Parallel evaluation of controllers over many swarms.
 
 use std::{
     collections::BTreeMap,
@@ -8,26 +8,26 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    controllers::{Controller, EvalConfig},
+    counters::Counters,
+    episode::{Episode, EpisodeMetrics, Observer, TickView},
     error::Result,
-    flight::{Flight, Moment, Observer, Start},
-    jobs::{self, Pace},
-    lineup::{Controller, Lineup},
+    jobs::{self, Schedule},
     seeds::{Purpose, generator},
-    tally::Tally,
-    world::{Condition, World},
+    world::{Environment, Scenario, World},
 };
 
 /// Mean and standard deviation over swarms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct MeanStd {
     /// Mean.
     pub mean: f64,
     /// Sample standard deviation; 0 for a single value.
     pub std: f64,
 }
 
-impl Spread {
-    /// Of these values.
+impl MeanStd {
+    /// Computes mean and standard deviation of `values`.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -36,191 +36,205 @@ impl Spread {
     }
 }
 
-/// What one controller did over all swarms.
+/// Metrics of one controller over all swarms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The sum of the scores; for flocking, the total velocity variation.
-    pub total: Spread,
-    /// The score at the end.
+    /// Sum of the scores; for flocking, the total velocity variation.
+    pub total: MeanStd,
+    /// Score at the end.
     #[serde(rename = "final")]
-    pub last: Spread,
-    /// Smallest distance between two robots in any swarm, in metres.
+    pub last: MeanStd,
+    /// Smallest distance between two robots in any swarm, in meters.
     pub min_distance: f64,
     /// Pairs closer than 0.1 m, in pair-ticks per swarm.
     pub close_pairs: f64,
-    /// Pairs closer than 0.2 m, likewise.
+    /// Pairs closer than 0.2 m, in pair-ticks per swarm.
     pub close_pairs_200_mm: f64,
-    /// Pairs closer than 0.3 m, likewise.
+    /// Pairs closer than 0.3 m, in pair-ticks per swarm.
     pub close_pairs_300_mm: f64,
-    /// Mean disagreement between the robots' parameters at the end; null where they do not learn.
+    /// Mean disagreement of the robots' parameters at the end; null where robots do not learn.
     pub disagreement: Option<f64>,
-    /// On an air with faults: frames heard, refused ones included.
+    /// Received frames on a radio medium, rejected ones included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heard: Option<u64>,
-    /// On an air with faults: frames refused, by reason.
+    /// Rejected frames on a radio medium, by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<BTreeMap<&'static str, u64>>,
 }
 
 impl Summary {
-    /// Of these flights.
-    pub fn of(flights: &[Flight]) -> Self {
-        let collect = |value: fn(&Flight) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
+    /// Summarizes episodes.
+    pub fn of(flights: &[EpisodeMetrics]) -> Self {
+        let collect = |value: fn(&EpisodeMetrics) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
         let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
-        let tallies: Option<Vec<&Tally>> = flights.iter().map(|flight| flight.tally.as_ref()).collect();
-        let tally = tallies.map(|tallies| {
-            let mut sum = Tally::default();
-            for tally in tallies {
-                sum.add(tally);
+        let all_counters: Option<Vec<&Counters>> =
+            flights.iter().map(|flight| flight.counters.as_ref()).collect();
+        let counters = all_counters.map(|all_counters| {
+            let mut sum = Counters::default();
+            for counters in all_counters {
+                sum.add(counters);
             }
             sum
         });
         Self {
-            total: Spread::of(&collect(Flight::total)),
-            last: Spread::of(&collect(Flight::last)),
+            total: MeanStd::of(&collect(EpisodeMetrics::total)),
+            last: MeanStd::of(&collect(EpisodeMetrics::last)),
             min_distance: collect(|flight| f64::from(flight.min_distance))
                 .into_iter()
                 .fold(f64::INFINITY, f64::min),
-            close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs[0]))).mean,
-            close_pairs_200_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[1]))).mean,
-            close_pairs_300_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[2]))).mean,
-            disagreement: disagreements.map(|values| Spread::of(&values).mean),
-            heard: tally.as_ref().map(|tally| tally.heard),
-            refused: tally.map(|tally| tally.refused_by_name()),
+            close_pairs: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[0]))).mean,
+            close_pairs_200_mm: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[1]))).mean,
+            close_pairs_300_mm: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[2]))).mean,
+            disagreement: disagreements.map(|values| MeanStd::of(&values).mean),
+            heard: counters.as_ref().map(|counters| counters.heard),
+            refused: counters.map(|counters| counters.refused_by_name()),
         }
     }
 }
 
-/// All flights of one controller.
+/// Results of one controller.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The controller's name in JSON and CSV.
+pub struct ControllerResult {
+    /// Name in JSON and CSV.
     pub name: &'static str,
-    /// Its name in tables.
+    /// Name in tables.
     pub title: &'static str,
     /// Whether short tables and pages show it.
     pub shown: bool,
-    /// One flight per swarm.
-    pub flights: Vec<Flight>,
-    /// What came out.
+    /// Metrics of one episode per swarm.
+    pub flights: Vec<EpisodeMetrics>,
+    /// Summary of the episodes.
     pub summary: Summary,
 }
 
-impl Outcome {
-    /// The total relative to that of `reference` in the same swarms. The field `std` holds the standard error over swarms.
+impl ControllerResult {
+    /// Returns the total relative to that of `reference` in the same swarms.
     ///
-    /// The error is that of a ratio of means of paired values, by linearization: swarms that are hard for both add little to it.
+    /// The field `std` holds the standard error over swarms: that of a ratio of means of paired
+    /// values, by linearization. Swarms that are hard for both controllers add little to it.
     #[must_use]
-    pub fn ratio_to(&self, reference: &Self) -> Spread {
+    pub fn ratio_to(&self, reference: &Self) -> MeanStd {
         let mean = self.summary.total.mean / reference.summary.total.mean;
         let pairs = self.flights.iter().zip(&reference.flights);
         let residuals: Vec<f64> =
             pairs.map(|(flight, reference)| flight.total() - mean * reference.total()).collect();
-        let error = Spread::of(&residuals).std / (residuals.len() as f64).sqrt();
-        Spread { mean, std: error / reference.summary.total.mean }
+        let error = MeanStd::of(&residuals).std / (residuals.len() as f64).sqrt();
+        MeanStd { mean, std: error / reference.summary.total.mean }
     }
 
-    /// Whether the controller is a bound that no robot can reach.
+    /// Returns whether the controller is a bound that no robot can reach.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.title.starts_with("bound")
     }
 
-    /// Of a controller's flights.
-    pub fn of<W: World>(controller: &Controller<W>, flights: &[Flight]) -> Self {
+    /// Collects a controller's episodes.
+    pub fn of<W: Environment>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
         let Controller { name, title, shown, .. } = *controller;
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
     }
 }
 
-/// The outcome of one controller, if it flew.
-pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
+/// Returns the results of the controller with this name, if it was evaluated.
+pub fn find<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a ControllerResult> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
-/// Swarms to be flown under the same circumstances.
+/// Set of episodes with one scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a, W: World> {
-    /// The networks.
-    pub lineup: &'a Lineup<W>,
-    /// Who flies.
+pub struct Case<'a, W: Environment> {
+    /// Networks and how they are run.
+    pub eval: &'a EvalConfig<W>,
+    /// Controllers to evaluate.
     pub controllers: &'a [Controller<W>],
-    /// The circumstances.
-    pub condition: &'a Condition,
-    /// How many held-out swarms.
+    /// Scenario of the episodes.
+    pub scenario: &'a Scenario,
+    /// Number of held-out swarms.
     pub swarms: usize,
-    /// Their seed.
+    /// Seed of the swarms.
     pub seed: u64,
 }
 
-impl<W: World> Case<'_, W> {
-    fn start(&self, swarm: usize) -> Result<Start<W>> {
+impl<W: Environment> Case<'_, W> {
+    fn start(&self, swarm: usize) -> Result<Episode<W>> {
         let mut random = generator(self.seed, Purpose::Testing, swarm as u64);
-        Start::draw(&self.lineup.world, self.condition, &mut random)
+        Episode::draw(&self.eval.world, self.scenario, &mut random)
     }
 
-    /// Where one swarm keeps all threads busy, flights are one after the other.
-    fn pace(&self) -> Pace {
-        if self.lineup.many { Pace::InTurn } else { Pace::Together }
+    /// Large swarms use all threads, so their episodes run frames do not overlap.
+    fn schedule(&self) -> Schedule {
+        if self.eval.is_large { Schedule::Sequential } else { Schedule::Parallel }
     }
 
     fn fly(
         &self,
         controller: usize,
         swarm: usize,
-        start: &Start<W>,
+        start: &Episode<W>,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Flight> {
-        let mut flown = self.lineup.swarm(&self.controllers[controller], start, swarm as u64)?;
+    ) -> Result<EpisodeMetrics> {
+        let mut flown = self.eval.swarm(&self.controllers[controller], start, swarm as u64)?;
         let watchers: &mut [&mut dyn Observer<W>] =
-            if self.lineup.many { &mut [&mut Ticks(done)] } else { &mut [] };
-        let flight = start.fly(&self.lineup.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
-        if !self.lineup.many {
+            if self.eval.is_large { &mut [&mut Ticks(done)] } else { &mut [] };
+        let flight = start.fly(&self.eval.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
+        if !self.eval.is_large {
             done();
         }
         Ok(flight)
     }
 
-    fn outcomes(&self, flights: &[Flight]) -> Vec<Outcome> {
+    fn outcomes(&self, flights: &[EpisodeMetrics]) -> Vec<ControllerResult> {
         let flights = flights.chunks(self.swarms);
-        self.controllers.iter().zip(flights).map(|(one, flights)| Outcome::of(one, flights)).collect()
+        self.controllers
+            .iter()
+            .zip(flights)
+            .map(|(one, flights)| ControllerResult::of(one, flights))
+            .collect()
     }
 }
 
-/// A start, once somebody has needed it.
-type Drawn<W> = Mutex<Option<Arc<Start<W>>>>;
+/// Initial state of an episode, drawn by the first job that needs it.
+type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 
-/// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
-/// from any thread; where robots are many, after every tick ([`calls`]).
-pub fn evaluate_all<W: World>(
+/// Runs the swarms of every case under each of its controllers, as [jobs] named `work`.
+///
+/// Calls `done` from any thread after every episode, or after every tick of large swarms
+/// ([`progress_steps`]).
+pub fn evaluate_all<W: Environment>(
     work: &str,
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Vec<Outcome>>> {
-    flown(cases, done, |pace, count, job| jobs::map(work, pace, count, job))
+) -> Result<Vec<Vec<ControllerResult>>> {
+    run_cases(cases, done, |schedule, count, job| jobs::map(work, schedule, count, job))
 }
 
-/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
-pub fn evaluate<W: World>(
-    lineup: &Lineup<W>,
+/// Runs `swarms` held-out swarms under each controller in this process.
+///
+/// Calls `done` as [`evaluate_all`] does.
+pub fn evaluate<W: Environment>(
+    eval: &EvalConfig<W>,
     controllers: &[Controller<W>],
-    condition: &Condition,
+    scenario: &Scenario,
     swarms: usize,
     seed: u64,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Outcome>> {
-    let case = Case { lineup, controllers, condition, swarms, seed };
-    let outcomes = flown(&[case], done, |pace, count, job| pace.map(count, job))?;
+) -> Result<Vec<ControllerResult>> {
+    let case = Case { eval, controllers, scenario, swarms, seed };
+    let outcomes = run_cases(&[case], done, |schedule, count, job| schedule.map(count, job))?;
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// The outcomes of cases whose flights are jobs that `map` has done.
-fn flown<W: World>(
+/// Returns the results of cases whose episodes are jobs run by `map`.
+fn run_cases<W: Environment>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
-    map: impl FnOnce(Pace, usize, &(dyn Fn(usize) -> Result<Flight> + Send + Sync)) -> Result<Vec<Flight>>,
-) -> Result<Vec<Vec<Outcome>>> {
-    // Flattened, so that no thread waits for the last swarm of a controller.
+    map: impl FnOnce(
+        Schedule,
+        usize,
+        &(dyn Fn(usize) -> Result<EpisodeMetrics> + Send + Sync),
+    ) -> Result<Vec<EpisodeMetrics>>,
+) -> Result<Vec<Vec<ControllerResult>>> {
+    // One flat list, so that no thread waits for the last swarm of a controller.
     let jobs: Vec<[usize; 3]> = cases
         .iter()
         .enumerate()
@@ -229,13 +243,13 @@ fn flown<W: World>(
                 .map(move |job| [number, job / case.swarms, job % case.swarms])
         })
         .collect();
-    let starts: Vec<Vec<Drawn<W>>> =
+    let starts: Vec<Vec<SharedEpisode<W>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
-    let pace = cases.first().map_or(Pace::Together, Case::pace);
-    let flights = map(pace, jobs.len(), &|job| {
+    let schedule = cases.first().map_or(Schedule::Parallel, Case::schedule);
+    let flights = map(schedule, jobs.len(), &|job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
-        // Whoever needs a start first draws it, for all controllers.
+        // The first job that needs an initial state draws it for all controllers.
         let start = {
             let mut held = starts[number][swarm].lock().unwrap_or_else(PoisonError::into_inner);
             match &*held {
@@ -254,18 +268,18 @@ fn flown<W: World>(
     Ok(outcomes.collect())
 }
 
-/// How often [`evaluate_all`] says that something is done.
-pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize) -> u64 {
-    let each = if lineup.many { condition.ticks.into() } else { 1 };
+/// Returns how often [`evaluate_all`] calls `done`.
+pub fn progress_steps<W: Environment>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
+    let each = if eval.is_large { scenario.ticks.into() } else { 1 };
     flights as u64 * each
 }
 
-/// Tells every tick.
-#[allow(missing_debug_implementations, reason = "who is told is a function")]
+/// Observer that calls a function at every tick.
+#[allow(missing_debug_implementations, reason = "contains a function")]
 pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 
 impl<W: World> Observer<W> for Ticks<'_> {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         (self.0)();
         Ok(())
     }
@@ -276,10 +290,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spread_by_hand() {
-        let spread = Spread::of(&[1.0, 3.0]);
+    fn mean_and_deviation_by_hand() {
+        let spread = MeanStd::of(&[1.0, 3.0]);
         assert_eq!(spread.mean, 2.0);
         assert!((spread.std - 2.0_f64.sqrt()).abs() < 1.0e-12);
-        assert_eq!(Spread::of(&[5.0]), Spread { mean: 5.0, std: 0.0 });
+        assert_eq!(MeanStd::of(&[5.0]), MeanStd { mean: 5.0, std: 0.0 });
     }
 }

@@ -1,7 +1,7 @@
-//! Files: read with a clear error; written all at once, so that a half-written file never replaces a good one.
+//! File access: clear errors, and atomic replacement of files.
 //!
-//! Only regular files are replaced. A link is followed to what it names, whatever else is there already (a device, a pipe) is
-//! written to and stays what it is, and `-` is the standard output.
+//! Only regular files are replaced. Symbolic links are followed. Devices and pipes are written to
+//! and stay in place. The path `-` is the standard output.
 
 use std::{
     fs, io,
@@ -11,50 +11,50 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// The longest file that is read, in bytes: far beyond any model or key there is, and an end for what has none.
-const LONGEST_BYTES: u64 = 1 << 30;
+/// Largest file that is read, in bytes; a limit for endless files.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// As many links are followed as systems follow.
-const MOST_LINKS: usize = 40;
+/// Largest number of symbolic links that are followed, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// Reads a file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    read_up_to(path, LONGEST_BYTES)
+    read_up_to(path, MAX_BYTES)
 }
 
-/// Reads a file of at most so many bytes.
-pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
+/// Reads a file of at most `longest` bytes.
+pub fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.into(), source };
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(failed)?;
-    file.take(longest + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > longest {
-        return Err(failed(io::Error::other(format!("it is longer than {longest} bytes"))));
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(failed(io::Error::other(format!("it is longer than {limit} bytes"))));
     }
     Ok(bytes)
 }
 
-/// Where bytes go.
-enum Place {
-    /// The standard output.
-    Output,
-    /// Something that is there already and no regular file.
-    Through(PathBuf),
-    /// A regular file, there already or not, behind all links.
+/// Destination of a write.
+enum Destination {
+    /// Standard output.
+    Stdout,
+    /// Existing device or pipe.
+    FlockAdjoint(PathBuf),
+    /// Regular file, existing or not, after all links.
     File(PathBuf),
 }
 
-impl Place {
+impl Destination {
     fn of(path: &Path) -> io::Result<Self> {
         if is_standard_output(path) {
-            return Ok(Self::Output);
+            return Ok(Self::Stdout);
         }
         let mut path = PathBuf::from(path);
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
                 Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
-                Ok(found) if !found.is_file() => return Ok(Self::Through(path)),
+                Ok(found) if !found.is_file() => return Ok(Self::FlockAdjoint(path)),
                 Ok(_) => return Ok(Self::File(path)),
                 Err(_) if folder_of(&path).is_dir() => return Ok(Self::File(path)),
                 Err(_) => {
@@ -63,7 +63,7 @@ impl Place {
                 }
             }
         }
-        Err(io::Error::other("its links lead nowhere"))
+        Err(io::Error::other("too many symbolic links"))
     }
 }
 
@@ -71,17 +71,19 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a path is `-`, the standard output.
+/// Returns whether a path is `-`, the standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes a temporary file in the same folder and renames it once it is complete. Folders are not created.
+/// Writes a temporary file in the same folder and renames it when it is complete.
+///
+/// Folders are not created.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
-    let written = Place::of(path).and_then(|place| match place {
-        Place::Output => io::stdout().write_all(bytes),
-        Place::Through(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
-        Place::File(file) => replace(&file, bytes),
+    let written = Destination::of(path).and_then(|place| match place {
+        Destination::Stdout => io::stdout().write_all(bytes),
+        Destination::FlockAdjoint(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
+        Destination::File(file) => replace(&file, bytes),
     });
     written.map_err(|source| Error::Write { path: path.into(), source })
 }
@@ -99,7 +101,7 @@ fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A temporary file in the folder of `file`. The error does not name the temporary file.
+/// Creates a temporary file in the folder of `file`. Errors do not name the temporary file.
 fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder_of(file)).map_err(|error| {
         let reason = error.to_string();
@@ -107,10 +109,10 @@ fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
     })
 }
 
-/// Finds out whether a file can be written, without touching it.
+/// Checks whether a file can be written, without changing it.
 pub fn probe(path: &Path) -> Result {
-    let possible = Place::of(path).and_then(|place| {
-        if let Place::File(file) = place {
+    let possible = Destination::of(path).and_then(|place| {
+        if let Destination::File(file) = place {
             draft(&file)?;
         }
         Ok(())
@@ -135,16 +137,16 @@ mod tests {
         write(&at("nearer"), b"new").unwrap();
         assert_eq!(fs::read(at("far/file")).unwrap(), b"new");
         assert!(fs::symlink_metadata(at("near")).unwrap().is_symlink());
-        // One that leads to nothing yet.
+        // A link to a file that does not exist yet.
         symlink("far/later", at("promise")).unwrap();
         write(&at("promise"), b"kept").unwrap();
         assert_eq!(fs::read(at("far/later")).unwrap(), b"kept");
         symlink("circle", at("circle")).unwrap();
-        assert!(write(&at("circle"), b"").unwrap_err().to_string().contains("lead nowhere"));
+        assert!(write(&at("circle"), b"").unwrap_err().to_string().contains("too many symbolic links"));
     }
 
     #[test]
-    fn a_device_and_a_pipe_are_written_to_and_stay_what_they_are() {
+    fn devices_and_pipes_are_written_to_and_not_replaced() {
         write(Path::new("/dev/null"), b"gone").unwrap();
         probe(Path::new("/dev/null")).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_not_read_for_ever() {
+    fn endless_files_are_rejected() {
         let endless = read_up_to(Path::new("/dev/zero"), 1000).unwrap_err();
         assert!(endless.to_string().contains("longer than 1000 bytes"), "{endless}");
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, Result};
 
-/// Shard `number` of `of`, counted from 1. Its text is `2/8`.
+/// Shard `number` of `of`, counted from 1, written `2/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
@@ -75,8 +75,8 @@ pub struct ShardResults {
 }
 
 /// Part of the jobs that this process computes.
-#[expect(missing_debug_implementations, reason = "it holds a function")]
-pub enum Share {
+#[expect(missing_debug_implementations, reason = "contains a function")]
+pub enum JobSource {
     /// One shard. The function takes its results.
     One(Shard, Box<dyn Fn(ShardResults) -> Result + Send + Sync>),
     /// No job: these are the results of all shards, each with the name of its file.
@@ -85,56 +85,56 @@ pub enum Share {
 
 /// Whether jobs run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum Schedule {
     /// On all cores, each job on one.
-    Together,
-    /// One after the other: each keeps all cores busy by itself.
-    InTurn,
+    Parallel,
+    /// Runs jobs frames do not overlap; each uses all cores by itself.
+    Sequential,
 }
 
-impl Pace {
-    /// The results of `count` jobs in order, all done here.
+impl Schedule {
+    /// Returns the results of `count` jobs in order, all computed in this process.
     pub fn map<R: Send>(
         self,
         count: usize,
         job: impl Fn(usize) -> Result<R> + Send + Sync,
     ) -> Result<Vec<R>> {
         match self {
-            Self::Together => (0..count).into_par_iter().map(job).collect(),
-            Self::InTurn => (0..count).map(job).collect(),
+            Self::Parallel => (0..count).into_par_iter().map(job).collect(),
+            Self::Sequential => (0..count).map(job).collect(),
         }
     }
 }
 
-static SHARE: OnceLock<Share> = OnceLock::new();
+static SOURCE: OnceLock<JobSource> = OnceLock::new();
 
 /// Sets the part of the jobs that this process computes. The default is all of them.
-pub fn share(share: Share) -> Result {
-    SHARE.set(share).map_err(|_| Error::usage("the shard of this process is set already"))
+pub fn set_source(source: JobSource) -> Result {
+    SOURCE.set(source).map_err(|_| Error::usage("the shard of this process is set already"))
 }
 
-/// Whether this process computes less than all of its jobs.
+/// Returns whether this process computes less than all of its jobs.
 pub fn is_distributed() -> bool {
-    SHARE.get().is_some()
+    SOURCE.get().is_some()
 }
 
-/// The results of `count` jobs in order. `work` describes them.
+/// Returns the results of `count` jobs in order. `work` describes them.
 pub fn map<R>(
     work: &str,
-    pace: Pace,
+    pace: Schedule,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<Vec<R>>
 where
     R: Serialize + DeserializeOwned + Send,
 {
-    match SHARE.get() {
+    match SOURCE.get() {
         None => pace.map(count, job),
-        Some(Share::One(shard, take)) => {
+        Some(JobSource::One(shard, take)) => {
             take(one(work, *shard, pace, count, job)?)?;
             Err(Error::Shard(*shard))
         }
-        Some(Share::Merged(shards)) => merge(work, count, shards),
+        Some(JobSource::Merged(shards)) => merge(work, count, shards),
     }
 }
 
@@ -142,7 +142,7 @@ where
 fn one<R: Serialize>(
     work: &str,
     shard: Shard,
-    pace: Pace,
+    pace: Schedule,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<ShardResults> {
@@ -202,13 +202,14 @@ mod tests {
     }
 
     fn shards(of: u32) -> Vec<(String, ShardResults)> {
-        let shard =
-            |number| one("sums", Shard { number, of }, Pace::Together, 10, |job| Ok(result(job))).unwrap();
+        let shard = |number| {
+            one("sums", Shard { number, of }, Schedule::Parallel, 10, |job| Ok(result(job))).unwrap()
+        };
         (1..=of).map(|number| (number.to_string(), shard(number))).collect()
     }
 
     #[test]
-    fn merged_shards_are_the_whole_to_the_last_bit_in_any_order() {
+    fn merged_shards_equal_the_unsharded_result_in_any_order() {
         let whole: Vec<f64> = (0..10).map(result).collect();
         for of in [1, 2, 3, 10, 13] {
             let mut shards = shards(of);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_that_do_not_belong_together_are_refused_by_name() {
+    fn mismatched_shards_are_rejected_by_name() {
         let refusal = |shards: &[(String, ShardResults)], work: &str, count| {
             merge::<f64>(work, count, shards).unwrap_err().to_string()
         };
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_read_as_it_is_written_and_others_are_refused() {
+    fn shard_text_round_trips_and_invalid_text_is_rejected() {
         assert_eq!("2/8".parse(), Ok(Shard { number: 2, of: 8 }));
         assert_eq!(Shard { number: 2, of: 8 }.to_string(), "2/8");
         for text in ["", "2", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b"] {
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn a_failed_job_ends_the_work() {
         let failing = |number| if number == 4 { Err(Error::usage("no")) } else { Ok(number as u64) };
-        assert!(one("sums", Shard { number: 1, of: 2 }, Pace::Together, 10, failing).is_err());
-        assert!(one("sums", Shard { number: 2, of: 2 }, Pace::InTurn, 10, failing).is_ok());
+        assert!(one("sums", Shard { number: 1, of: 2 }, Schedule::Parallel, 10, failing).is_err());
+        assert!(one("sums", Shard { number: 2, of: 2 }, Schedule::Sequential, 10, failing).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! A swarm's key, from a file: 16 bytes as they are, or 32 hexadecimal digits. It is never printed.
+//! Group key files: 16 raw bytes or 32 hexadecimal digits. Keys are never printed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{
     files,
 };
 
-/// Reads a key.
+/// Reads a key file.
 pub fn read(path: &Path) -> Result<Key> {
     key::parse_key(&files::read(path)?)
         .map_err(|why| Error::usage(format!("{} {}", path.display(), why.sentence())))

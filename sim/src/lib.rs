@@ -1,22 +1,24 @@
 //! Swarms of `wdgnn-core` robots in simulated worlds.
 //!
-//! A [`world`] says how things are and what comes of commands, a [`swarm`] says what robots do, on an [`air`] in which anything may
-//! go wrong, and a [`flight`] is both of them from a start to its end. Nothing here has a command line, a page or a thread of its
-//! own: programs, browsers and other languages fly the same swarms, to the last bit.
+//! A [`world`] defines dynamics and score, a [`swarm`] computes commands, a [`medium`] carries
+//! frames between robots with faults, and an [`episode`] runs a swarm in a world. The crate has no
+//! command line, no user interface and no own threads. Programs, browsers and language
+//! bindings get bit-identical results.
 
 #![forbid(unsafe_code)]
 
-pub mod air;
 pub mod airtime;
 pub mod cipher;
+pub mod controllers;
+pub mod counters;
+pub mod episode;
 pub mod error;
 pub mod evaluate;
 pub mod files;
-pub mod flight;
 pub mod jobs;
 pub mod key;
-pub mod lineup;
 pub mod links;
+pub mod medium;
 pub mod model;
 pub mod models;
 pub mod option_range;
@@ -28,6 +30,5 @@ pub mod scene;
 pub mod seeds;
 pub mod shapes;
 pub mod swarm;
-pub mod tally;
 pub mod threads;
 pub mod world;

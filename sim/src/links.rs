@@ -1,13 +1,15 @@
-//! Who hears whom: robots within radio range, found by a grid of cells, so that the cost grows with the number of links and not
-//! with the square of the number of robots.
+//! Links between robots within radio range.
+//!
+//! A grid of cells finds them, so that the cost grows with the number of links instead of the
+//! square of the number of robots.
 
 mod grid;
 
 use self::grid::{Grid, square_of};
 pub use self::grid::{distance, squared};
-use crate::threads::{LOOKS, share, spread};
+use crate::threads::{MIN_PARALLEL_LOOKUPS, chunk_len, for_each_chunk};
 
-/// For every robot, the others within a radius, in ascending order.
+/// For each robot, the other robots within a radius, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
@@ -15,15 +17,15 @@ pub struct Links {
     room: Room,
 }
 
-/// What finding links needs again and again.
+/// Memory that is reused by later searches.
 #[derive(Debug, Default)]
 struct Room {
     grid: Grid,
-    /// What is found in each piece of the work: how many others every robot has, and who they are.
+    /// Results of each chunk of robots: link counts, and robot numbers.
     shares: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-/// Whoever keeps links over a tick has no use for it.
+/// A clone starts with empty memory, since clones of links are not searched again.
 impl Clone for Room {
     fn clone(&self) -> Self {
         Self::default()
@@ -31,32 +33,32 @@ impl Clone for Room {
 }
 
 impl Links {
-    /// All pairs no further apart than `radius`.
+    /// Finds all pairs with a distance of at most `radius`.
     pub fn within(places: &[[f32; 3]], radius: f32) -> Self {
         let mut links = Self::default();
         links.find(places, radius);
         links
     }
 
-    /// The same in place of whoever heard whom before: memory is used again.
+    /// Replaces the links by all pairs with a distance of at most `radius`, reusing memory.
     pub fn find(&mut self, places: &[[f32; 3]], radius: f32) {
         let Self { starts, others, room: Room { grid, shares } } = self;
         grid.sort(places, radius);
         let within = square_of(radius);
-        let some = share(places.len(), LOOKS);
+        let chunk = chunk_len(places.len(), MIN_PARALLEL_LOOKUPS);
         starts.clear();
         starts.push(0);
         others.clear();
-        if some >= places.len() {
+        if chunk >= places.len() {
             for (robot, place) in (0..).zip(places) {
                 grid.around(robot, place, within, others);
                 starts.push(others.len() as u32);
             }
             return;
         }
-        shares.resize_with(places.len().div_ceil(some), Default::default);
-        let work = (0..).step_by(some).zip(places.chunks(some)).zip(&mut *shares);
-        spread(work, |((first, places), (ends, others))| {
+        shares.resize_with(places.len().div_ceil(chunk), Default::default);
+        let work = (0..).step_by(chunk).zip(places.chunks(chunk)).zip(&mut *shares);
+        for_each_chunk(work, |((first, places), (ends, others))| {
             ends.clear();
             others.clear();
             for (robot, place) in (first..).zip(places) {
@@ -71,12 +73,12 @@ impl Links {
         }
     }
 
-    /// How many robots there are.
+    /// Returns the number of robots.
     pub fn robots(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Those of the links for which `keep` says so, asked in order: listener first, then whom it hears.
+    /// Returns the links for which `keep(receiver, sender)` holds, called in order.
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(u32, u32) -> bool) -> Self {
         let mut links =
@@ -88,17 +90,17 @@ impl Links {
         links
     }
 
-    /// The robots that `robot` hears.
+    /// Returns the robots in range of `robot`.
     pub fn of(&self, robot: usize) -> &[u32] {
         &self.others[self.starts[robot] as usize..self.starts[robot + 1] as usize]
     }
 
-    /// How many links there are, each counted from both ends.
+    /// Returns the number of links, each counted in both directions.
     pub fn count(&self) -> usize {
         self.others.len()
     }
 
-    /// Every pair once, the smaller robot first.
+    /// Returns every pair once, the smaller robot number first.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.robots())
             .flat_map(|robot| self.of(robot).iter().map(move |&other| (robot, other as usize)))
@@ -106,16 +108,18 @@ impl Links {
     }
 }
 
-/// Whether links of up to `radius` connect all robots, and no two robots are nearer to each other than `closest`.
+/// Returns whether links of up to `radius` connect all robots.
+///
+/// Returns `false` if two robots are closer than `closest`.
 pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
     let mut grid = Grid::default();
     grid.sort(places, radius);
     let within = square_of(radius);
-    // Each is in the group of another one with a smaller number, or the first of its own.
+    // Union-find: each robot points to one with a smaller number, or to itself.
     let mut first: Vec<u32> = (0..).take(places.len()).collect();
     let mut group = |mut robot: u32, with: Option<u32>| {
         while first[robot as usize] != robot {
-            // Half of the way is saved for the next time.
+            // Path halving.
             first[robot as usize] = first[first[robot as usize] as usize];
             robot = first[robot as usize];
         }
@@ -149,7 +153,7 @@ mod tests {
     use crate::seeds::{Purpose, generator};
 
     #[test]
-    fn the_grid_finds_what_comparing_all_pairs_finds() {
+    fn grid_search_equals_comparison_of_all_pairs() {
         for (case, radius) in (0..).zip([0.3, 1.0, 2.0, 50.0]) {
             for height in [0.0, 6.0] {
                 let mut random = generator(1, Purpose::Testing, case);
@@ -173,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn links_are_the_same_at_any_number_of_threads_and_in_memory_that_is_used_again() {
+    fn links_do_not_depend_on_threads_or_reused_memory() {
         let mut random = generator(1, Purpose::Testing, 9);
         let mut swarm = |robots: usize, side: f32| -> Vec<[f32; 3]> {
             (0..robots)
                 .map(|_| [random.random_range(0.0..side), random.random_range(0.0..side), 0.0])
                 .collect()
         };
-        let (many, few) = (swarm(LOOKS + 7, 60.0), swarm(30, 3.0));
+        let (many, few) = (swarm(MIN_PARALLEL_LOOKUPS + 7, 60.0), swarm(30, 3.0));
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -190,13 +194,13 @@ mod tests {
             })
         };
         let [one, three] = [1, 3].map(with);
-        assert!(one.count() > LOOKS);
+        assert!(one.count() > MIN_PARALLEL_LOOKUPS);
         assert_eq!((&one.starts, &one.others), (&three.starts, &three.others));
         assert_eq!(one.robots(), many.len());
     }
 
     #[test]
-    fn robots_that_are_nowhere_or_far_away_are_nobodys_neighbours() {
+    fn distant_and_non_finite_positions_have_no_neighbors() {
         let far =
             [[0.0; 3], [1.0, 0.0, 0.0], [1.0e30, -1.0e30, 0.0], [f32::NAN, 0.0, 0.0], [f32::INFINITY; 3]];
         let links = Links::within(&far[2..], 1.0);
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_tell_what_roots_do() {
+    fn comparing_squares_equals_comparing_roots() {
         for distance in [0.3_f32, 1.0, 2.0, 0.1, 50.0, 1.4] {
             let square = square_of(distance);
             assert!(
@@ -223,8 +227,8 @@ mod tests {
         assert!(connected(&chain(1.0), 1.0, 1.0));
         assert!(!connected(&chain(1.1), 1.0, 1.0));
         assert!(connected(&[], 1.0, 1.0) && connected(&[[0.0; 3]], 1.0, 1.0));
-        assert!(!connected(&chain(0.9), 1.0, 0.95), "two are too near");
-        // In any order: the ends first, and what joins them last.
+        assert!(!connected(&chain(0.9), 1.0, 0.95), "two robots are too close");
+        // Robots in an order in which groups merge late.
         let mut row: Vec<[f32; 3]> = (0..40_u16).map(|x| [f32::from(x * 7 % 40), 0.0, 0.0]).collect();
         assert!(connected(&row, 1.0, 0.0));
         row.remove(13);

@@ -1,4 +1,4 @@
-//! The trained models that come with the program.
+//! Trained models that are compiled in.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ macro_rules! files {
     };
 }
 
-/// Every weight file, by the name that errors call it.
+/// Weight files with their paths.
 const FILES: &[(&str, &[u8])] = files![
     "flocking-wd-gnn",
     "flocking-gnn",
@@ -37,23 +37,23 @@ const FILES: &[(&str, &[u8])] = files![
     "coverage",
 ];
 
-/// The names of those that come with the program.
+/// Returns the names of the shipped models.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().filter_map(|(path, _)| path.strip_prefix("models/")?.strip_suffix(".wdgnn"))
 }
 
-/// The model with this name, if it comes with the program.
+/// Returns the shipped model with this name.
 pub fn named(name: &str) -> Result<ModelFile> {
     let file = format!("models/{name}.wdgnn");
     let (path, bytes) = FILES.iter().find(|(path, _)| *path == file).ok_or_else(|| {
         Error::usage(format!(
-            "no {file} comes with this program: train one with `host-sim train`, and give it with --model"
+            "no {file} is shipped: train one with `host-sim train` and pass it with --model"
         ))
     })?;
     ModelFile::from_bytes(Path::new(path), bytes)
 }
 
-/// What the files of a recipe for flocking begin with.
+/// Returns the prefix of a recipe's flocking models.
 fn family(recipe: RecipeName) -> &'static str {
     match recipe {
         RecipeName::Ours => "flocking",
@@ -61,17 +61,17 @@ fn family(recipe: RecipeName) -> &'static str {
     }
 }
 
-/// A flocking model that comes with the program.
+/// Returns a shipped flocking model.
 pub fn shipped(recipe: RecipeName, architecture: Architecture) -> Result<ModelFile> {
     named(&format!("{}-{}", family(recipe), architecture.name()))
 }
 
-/// The three of a recipe.
+/// Returns the shipped models of a recipe, one per architecture.
 pub fn all(recipe: RecipeName) -> Result<Vec<ModelFile>> {
     Architecture::ALL.iter().map(|&architecture| shipped(recipe, architecture)).collect()
 }
 
-/// The WD-GNN that comes with the program for a link profile.
-pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
+/// Returns the shipped WD-GNN for a link profile.
+pub fn for_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
     named(&format!("{}-{}", family(recipe), profile.network()))
 }

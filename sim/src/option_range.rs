@@ -1,4 +1,4 @@
-//! Ranges of numeric options, with one form of error for the command line and for library users.
+//! Ranges of numeric options, with one form of error for all callers.
 
 use std::{
     fmt::{self, Display, LowerExp},
@@ -46,7 +46,7 @@ impl OptionRange {
     pub const SEED: Self = Self::whole(0, u64::MAX);
     /// A share of robots, frames or time.
     pub const SHARE: Self = Self::real(0.0, 1.0);
-    /// Repetitions of a flight or of a seed.
+    /// Number of episodes or seeds.
     pub const COUNT: Self = Self::whole(1, 100_000);
 
     /// Whole numbers between two limits, both included.
@@ -61,7 +61,7 @@ impl OptionRange {
         Self::Real { min, includes_min: true, max }
     }
 
-    /// Numbers above `min`, and at most `max`.
+    /// Numbers above `min` and at most `max`.
     #[must_use]
     pub const fn above(min: f64, max: f64) -> Self {
         Self::Real { min, includes_min: false, max }
@@ -86,7 +86,7 @@ impl OptionRange {
         move |text| self.parse(text)
     }
 
-    /// Checks a whole number that was given for an option.
+    /// Checks an option's whole number.
     ///
     /// # Errors
     /// [`Error::Usage`] with the option, the constraint and the value.
@@ -94,7 +94,7 @@ impl OptionRange {
         if self.contains_whole(value) { Ok(()) } else { Err(self.error(option, value)) }
     }
 
-    /// Checks a number that was given for an option.
+    /// Checks an option's number.
     ///
     /// # Errors
     /// [`Error::Usage`] with the option, the constraint and the value.

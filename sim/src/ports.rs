@@ -1,30 +1,30 @@
-//! The ports of simulated robots.
+//! Ports of simulated robots.
 
 use std::convert::Infallible;
 
 use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
 
-/// What is there to be seen; nothing where the sensor fails.
+/// Sensor with a fixed value; `None` for a failed sensor.
 #[derive(Clone, Copy, Debug)]
-pub struct Eyes<S>(pub Option<S>);
+pub struct FixedSensor<S>(pub Option<S>);
 
-/// The sensor fails.
+/// Error of a failed sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blind;
+pub struct SensorError;
 
-impl<S: Copy> Sensor<S> for Eyes<S> {
-    type Error = Blind;
+impl<S: Copy> Sensor<S> for FixedSensor<S> {
+    type Error = SensorError;
 
-    fn sense(&mut self) -> Result<Sensed<S>, Blind> {
-        self.0.map(Sensed::now).ok_or(Blind)
+    fn sense(&mut self) -> Result<Sensed<S>, SensorError> {
+        self.0.map(Sensed::now).ok_or(SensorError)
     }
 }
 
-/// Motors write down what they are told.
+/// Actuator that stores the last command.
 #[derive(Debug)]
-pub struct Motors<'a, O>(pub &'a mut O);
+pub struct RecordingActuator<'a, O>(pub &'a mut O);
 
-impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
+impl<O: Copy + AsMut<[f32]>> Actuator<O> for RecordingActuator<'_, O> {
     type Error = Infallible;
 
     fn act(&mut self, command: &O) -> Result<(), Infallible> {

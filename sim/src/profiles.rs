@@ -1,6 +1,7 @@
-//! Link profiles, chosen at run time: which codec, how often robots exchange, which radio it is for. One row of one table each.
+//! Link profiles, selected at run time: codec, exchange interval and radio.
 //!
-//! One filter tap is one exchange, so a network flies at the exchange rate that it was trained at: the weight file says which.
+//! One filter tap corresponds to one exchange, so a network must run at the exchange interval of
+//! its training, which is in the weight file.
 
 use std::fmt::Debug;
 
@@ -18,19 +19,19 @@ use wdgnn_link::{
 use wdgnn_robot::config::Behaviour;
 
 use crate::{
-    cipher::Shared,
+    cipher::CachedAes,
     error::{Error, Result},
     model::ModelFile,
     radio::Radio,
 };
 
-/// A codec as it is flown, with a key or without one.
-pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
-    /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
+/// Codec in the simulator, with or without a key.
+pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
+    /// Creates a codec that has received nothing yet. Codecs without encryption ignore the key.
     fn with_key(key: &Key) -> Self;
 
-    /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for that.
-    fn with_own(key: &Key, _own: &Own) -> Self
+    /// Creates a codec for a robot with its own keys. Codecs without encryption ignore them.
+    fn with_own(key: &Key, _own: &RobotKeyring) -> Self
     where
         Self: Sized,
     {
@@ -38,20 +39,20 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a robot whose key can change is told of its own.
-#[expect(missing_debug_implementations, reason = "there are keys in it")]
-pub struct Own {
-    /// Its address.
+/// Keys of one robot, for group keys that change.
+#[expect(missing_debug_implementations, reason = "contains keys")]
+pub struct RobotKeyring {
+    /// Address of the robot.
     pub name: NodeId,
-    /// Its personal key.
+    /// Personal key of the robot.
     pub personal: Key,
-    /// The epoch of the swarm's key that it begins with.
+    /// Epoch of the first group key.
     pub epoch: u8,
-    /// Where names are proven, the keys by which others prove theirs.
+    /// Pairwise keys that authenticate peers; empty without peer authentication.
     pub roster: &'static [Key],
 }
 
-impl<C, B, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, B, TAG, ROSTER>
+impl<C, B, const TAG: usize, const ROSTER: usize> SimCodec for SealedWith<C, B, TAG, ROSTER>
 where
     C: Codec + Default + Send + Sync + 'static,
     B: BlockCipher + Send + Sync + 'static,
@@ -60,56 +61,56 @@ where
         Self::with_cipher(C::default(), B::with_key(key))
     }
 
-    fn with_own(key: &Key, own: &Own) -> Self {
-        let Own { name, personal, epoch, roster } = own;
+    fn with_own(key: &Key, own: &RobotKeyring) -> Self {
+        let RobotKeyring { name, personal, epoch, roster } = own;
         Self::with_key(key).rekeyed(*name, personal, *epoch, key).knowing(*name, personal, roster)
     }
 }
 
-/// Any profile, sealed, with room for keys that change in flight and for names that are proven.
-type Sealed<C, const TAG: usize = 8> = SealedWith<C, Shared, TAG, ROSTER>;
+/// Sealed codec with key rotation and peer authentication.
+type Sealed<C, const TAG: usize = 8> = SealedWith<C, CachedAes, TAG, ROSTER>;
 
-/// A codec without a key, and its sealed form.
-pub trait LinkCodec: FlownCodec + Clone + Default {
-    /// With a key.
-    type Sealed: FlownCodec;
+/// Codec without a key, and its sealed form.
+pub trait LinkCodec: SimCodec + Clone + Default {
+    /// Sealed form of the codec.
+    type Sealed: SimCodec;
 }
 
-/// Something to do with a codec that is known only now, sealed or not.
+/// Function of a codec type that is selected at run time.
 pub trait CodecVisitor {
-    /// What comes out.
+    /// Result of the function.
     type Output;
 
-    /// Does it.
-    fn visit<C: FlownCodec>(self) -> Self::Output;
+    /// Calls the function with the codec.
+    fn visit<C: SimCodec>(self) -> Self::Output;
 }
 
-/// Something to do with a codec without a key that is known only now.
+/// Function of an unsealed codec type that is selected at run time.
 pub trait LinkVisitor {
-    /// What comes out.
+    /// Result of the function.
     type Output;
 
-    /// Does it.
+    /// Calls the function with the codec.
     fn visit<P: LinkCodec>(self) -> Self::Output;
 }
 
-/// What there is to know about a profile besides its codec.
+/// Properties of a profile besides its codec.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct ProfileInfo {
     name: &'static str,
-    /// As its frames say.
+    /// Profile code in frames.
     code: header::Profile,
-    /// The radio that it is made for.
+    /// Radio of the profile.
     radio: Option<Radio>,
-    /// How many robots its frames have addresses for.
+    /// Number of addresses in frames.
     addresses: usize,
-    /// The network of its exchange rate, in the names of weight files.
+    /// Name of networks for the exchange interval, in weight file names.
     network: &'static str,
 }
 
 macro_rules! profiles {
-    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $row:expr;)+) => {
-        /// A link profile.
+    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $info:expr;)+) => {
+        /// Link profile.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         #[serde(rename_all = "kebab-case")]
@@ -118,12 +119,12 @@ macro_rules! profiles {
         }
 
         impl Profile {
-            /// Every profile.
+            /// All profiles.
             pub const ALL: &'static [Self] = &[$(Self::$profile),+];
 
-            fn row(self) -> Row {
+            fn info(self) -> ProfileInfo {
                 match self {
-                    $(Self::$profile => $row,)+
+                    $(Self::$profile => $info,)+
                 }
             }
         }
@@ -132,7 +133,7 @@ macro_rules! profiles {
             type Sealed = $sealed;
         }
 
-        impl FlownCodec for $codec {
+        impl SimCodec for $codec {
             fn with_key(_: &Key) -> Self {
                 Self::default()
             }
@@ -147,14 +148,14 @@ macro_rules! profiles {
             }
         }
 
-        /// Calls `visitor` with the codec of this profile, sealed.
+        /// Calls `visitor` with the sealed codec of this profile.
         pub fn visit_sealed<V: CodecVisitor>(profile: Profile, visitor: V) -> V::Output {
             match profile {
                 $(Profile::$profile => visitor.visit::<$sealed>(),)+
             }
         }
 
-        /// Calls `visitor` with the codec of this profile, not sealed.
+        /// Calls `visitor` with the unsealed codec of this profile.
         pub fn visit_link<V: LinkVisitor>(profile: Profile, visitor: V) -> V::Output {
             match profile {
                 $(Profile::$profile => visitor.visit::<$codec>(),)+
@@ -164,9 +165,9 @@ macro_rules! profiles {
 }
 
 profiles! {
-    /// Everything in f32 at every tick: the paper's exchange, which fits no small radio.
+    /// Full precision at every tick, as in the paper; too long for small radios.
     #[default]
-    Exact: Exact, Sealed<Exact>, Row {
+    Exact: Exact, Sealed<Exact>, ProfileInfo {
         name: "exact",
         code: header::Profile::Exact,
         radio: None,
@@ -174,7 +175,7 @@ profiles! {
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: half::Dot154, Sealed<half::Dot154>, Row {
+    Dot154: half::Dot154, Sealed<half::Dot154>, ProfileInfo {
         name: "dot154",
         code: header::Profile::Dot154,
         radio: Some(Radio::Dot154),
@@ -182,73 +183,73 @@ profiles! {
         network: "dot154",
     };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, Row {
+    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, ProfileInfo {
         name: "esb32",
         code: header::Profile::Esb32,
         radio: Some(Radio::Nrf24),
-        // One byte of its short header.
+        // The short header holds one byte of the address.
         addresses: 256,
-        // 20 exchanges a second are the same network on either radio.
+        // Networks depend on the exchange interval only, which equals that of dot154.
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: half::EspNow, Sealed<half::EspNow>, Row {
+    Espnow: half::EspNow, Sealed<half::EspNow>, ProfileInfo {
         name: "espnow",
         code: header::Profile::EspNow,
         radio: Some(Radio::EspNow),
         addresses: 65_536,
         network: "espnow",
     };
-    /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
-    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
+    /// Crazyflie peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
+    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, ProfileInfo {
         name: "p2p57",
         code: header::Profile::P2p57,
         radio: Some(Radio::Crazyflie),
         addresses: 65_536,
-        // As esb32.
+        // The exchange interval equals that of dot154.
         network: "dot154",
     };
 }
 
 impl Profile {
-    /// The name on the command line and in file names.
+    /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.info().name
     }
 
-    /// The code in its frames.
+    /// Returns the profile code in frames.
     pub fn code(self) -> u32 {
-        self.row().code as u32
+        self.info().code as u32
     }
 
-    /// The profile with this code in its frames.
+    /// Returns the profile with this code.
     pub fn with_code(code: u32) -> Option<Self> {
         Self::ALL.iter().copied().find(|profile| profile.code() == code)
     }
 
-    /// Control ticks per exchange.
-    pub fn exchange(self) -> u32 {
-        self.row().code.interval().into()
+    /// Returns the control ticks per exchange.
+    pub fn exchange_ticks(self) -> u32 {
+        self.info().code.interval().into()
     }
 
-    /// The radio that a profile is made for; `exact` is for none.
+    /// Returns the radio of the profile; `None` for `exact`.
     pub fn radio(self) -> Option<Radio> {
-        self.row().radio
+        self.info().radio
     }
 
-    /// What networks of its exchange rate are called in the names of weight files.
+    /// Returns the name of networks for this exchange interval, in weight file names.
     pub fn network(self) -> &'static str {
-        self.row().network
+        self.info().network
     }
 
-    /// How a node behaves on this profile.
+    /// Returns the behavior of a robot on this profile.
     pub fn behaviour(self, learning: Learning) -> Behaviour {
-        Behaviour::new(learning).every(self.exchange())
+        Behaviour::new(learning).every(self.exchange_ticks())
     }
 
-    /// Checks that there are addresses for so many robots.
+    /// Checks that the profile has addresses for `robots` robots.
     pub fn check_robots(self, robots: usize) -> Result {
-        let addresses = self.row().addresses;
+        let addresses = self.info().addresses;
         if robots > addresses {
             return Err(Error::usage(format!(
                 "--robots must be at most {addresses} on --profile {}, the number of its addresses, got {robots}",
@@ -258,10 +259,12 @@ impl Profile {
         Ok(())
     }
 
-    /// Checks that a model was trained for this profile's exchange rate, or for a lower rate on a profile with a radio.
+    /// Checks that a model was trained for this profile's exchange interval.
+    ///
+    /// Profiles with a radio also accept longer intervals.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.interval);
-        if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
+        if trained == self.exchange_ticks() || (self != Self::Exact && trained > self.exchange_ticks()) {
             return Ok(());
         }
         Err(Error::usage(format!(
@@ -270,7 +273,7 @@ impl Profile {
             model.path().display(),
             ticks(trained),
             self.name(),
-            ticks(self.exchange()),
+            ticks(self.exchange_ticks()),
             self.name()
         )))
     }
@@ -288,30 +291,30 @@ mod tests {
     use crate::{models, recipe::RecipeName, swarm::networks::Network};
 
     #[test]
-    fn every_profile_comes_with_a_model_of_its_exchange_rate() {
+    fn every_profile_has_a_model_of_its_exchange_interval() {
         for recipe in [RecipeName::Ours, RecipeName::Through] {
             for &profile in Profile::ALL {
-                profile.check(&models::of_profile(recipe, profile).unwrap()).unwrap();
+                profile.check(&models::for_profile(recipe, profile).unwrap()).unwrap();
             }
         }
     }
 
     #[test]
-    fn a_network_of_another_exchange_rate_cannot_be_made() {
+    fn a_network_with_a_wrong_exchange_interval_is_rejected() {
         for (model, profile) in [(Profile::Dot154, Profile::Exact), (Profile::Exact, Profile::Dot154)] {
-            let model = models::of_profile(RecipeName::Ours, model).unwrap();
+            let model = models::for_profile(RecipeName::Ours, model).unwrap();
             let refusal = Network::<Flocking>::of(&model, profile).map(drop).unwrap_err().to_string();
             assert!(refusal.contains("was trained for one exchange every"), "{refusal}");
         }
     }
 
     #[test]
-    fn a_model_of_another_exchange_rate_is_refused_with_the_way_out() {
-        let model = models::of_profile(RecipeName::Ours, Profile::Espnow).unwrap();
+    fn a_model_with_a_wrong_exchange_interval_is_rejected_with_advice() {
+        let model = models::for_profile(RecipeName::Ours, Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
-        // The other way round there is room.
-        Profile::Espnow.check(&models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
+        // A profile accepts models with a longer exchange interval.
+        Profile::Espnow.check(&models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
         assert!(Profile::Exact.check(&model).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! Radios: what one frame takes of the air. Times are the standards' and data sheets', not measured.
+//! Radios and the airtime of their frames, from standards and datasheets.
 
-/// A radio.
+/// Radio and bit rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Radio {
@@ -8,22 +8,22 @@ pub enum Radio {
     Dot154,
     /// nRF24 at 2 Mbit/s.
     Nrf24,
-    /// nRF52's own mode at 2 Mbit/s.
+    /// nRF52 proprietary mode at 2 Mbit/s.
     Nrf52,
-    /// A Crazyflie's own radio (nRF51) at 2 Mbit/s, peer to peer.
+    /// Crazyflie peer-to-peer radio (nRF51) at 2 Mbit/s.
     Crazyflie,
     /// ESP-NOW at 24 Mbit/s.
     EspNow,
-    /// ESP-NOW at 1 Mbit/s, its rate unless another is set.
+    /// ESP-NOW at 1 Mbit/s, its default rate.
     EspNowSlow,
 }
 
 impl Radio {
-    /// All of them.
+    /// All radios.
     pub const ALL: &'static [Self] =
         &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::Crazyflie, Self::EspNow, Self::EspNowSlow];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dot154 => "802.15.4 250k",
@@ -35,51 +35,53 @@ impl Radio {
         }
     }
 
-    /// The most bytes of ours in one frame.
-    pub fn most_bytes(self) -> usize {
+    /// Returns the largest payload of one frame in bytes.
+    pub fn max_bytes(self) -> usize {
         match self {
-            // 127 less a MAC header of 9 and a checksum of 2.
+            // 127 bytes less a MAC header of 9 and a checksum of 2.
             Self::Dot154 => 116,
             Self::Nrf24 => 32,
             Self::Nrf52 => 254,
-            // Its firmware takes 60; see the profile.
+            // The Crazyflie firmware accepts 60 bytes; the profile uses 57.
             Self::Crazyflie => 57,
             Self::EspNow | Self::EspNowSlow => 250,
         }
     }
 
-    /// Bytes around ours: preamble, addresses, headers, checksums.
-    pub fn extra_bytes(self) -> usize {
+    /// Returns the bytes around the payload: preamble, addresses, headers and checksums.
+    pub fn overhead_bytes(self) -> usize {
         match self {
             // Preamble 4, start 1, length 1, MAC header 9, checksum 2.
             Self::Dot154 => 17,
-            // Preamble 1, address 5, checksum 2; its 9 bits of packet control are in the gap.
+            // Preamble 1, address 5, checksum 2. The 9 bits of packet control count as gap.
             Self::Nrf24 => 8,
             // Preamble 1, address 5, length 1, checksum 2.
             Self::Nrf52 => 9,
             // Preamble 1, address 5, length 1, null port and peer-to-peer port 2, checksum 2.
             Self::Crazyflie => 11,
-            // MAC header 24, category 1, organisation 3, random 4, vendor element 7, checksum 4; its preamble is in the gap.
+            // MAC header 24, category 1, organization 3, random 4, vendor element 7, checksum 4.
+            // The preamble counts as gap.
             Self::EspNow | Self::EspNowSlow => 43,
         }
     }
 
-    /// Microseconds that one frame takes of the air, with all that must be between it and the next.
-    pub fn frame_microseconds(self, bytes: usize) -> f64 {
-        let bytes = (bytes + self.extra_bytes()) as f64;
+    /// Returns the airtime of one frame in microseconds, gap to the next frame included.
+    pub fn frame_us(self, bytes: usize) -> f64 {
+        let bytes = (bytes + self.overhead_bytes()) as f64;
         match self {
-            // 32 µs a byte; 12 symbols of 16 µs to turn around.
+            // 32 µs per byte; turnaround of 12 symbols of 16 µs.
             Self::Dot154 => 32.0 * bytes + 192.0,
-            // 4 µs a byte; 9 bits; 130 µs for the oscillator to settle.
+            // 4 µs per byte; 9 bits; 130 µs for the oscillator to settle.
             Self::Nrf24 => 4.0 * bytes + 4.5 + 130.0,
-            // 4 µs a byte; 3 bits more; 140 µs to ramp up, once to send and once to listen again.
+            // 4 µs per byte; 3 more bits; ramp-up of 140 µs, once to send and once to receive.
             Self::Crazyflie => 4.0 * bytes + 1.5 + 280.0,
-            // 4 µs a byte; fast ramp-up 40 µs.
+            // 4 µs per byte; fast ramp-up of 40 µs.
             Self::Nrf52 => 4.0 * bytes + 40.0,
-            // Preamble and signal 20 µs, symbols of 96 bits and 4 µs with 22 bits of their own, extension 6 µs; DIFS 28 µs, and
-            // half of 15 slots of 9 µs before it.
+            // Preamble and signal 20 µs, symbols of 96 bits and 4 µs with 22 extra bits, extension
+            // 6 µs; DIFS 28 µs, and a mean backoff of half of 15 slots of 9 µs.
             Self::EspNow => 20.0 + 4.0 * ((22.0 + 8.0 * bytes) / 96.0).ceil() + 6.0 + 28.0 + 67.5,
-            // Long preamble 192 µs, 8 µs a byte; DIFS 50 µs, and half of 31 slots of 20 µs.
+            // Long preamble 192 µs, 8 µs per byte; DIFS 50 µs, and a mean backoff of half of 31
+            // slots of 20 µs.
             Self::EspNowSlow => 192.0 + 8.0 * bytes + 50.0 + 310.0,
         }
     }

@@ -1,25 +1,25 @@
-//! What networks are called: which parts they have, and how they were trained.
+//! Names of network architectures and training recipes.
 
 use serde::{Deserialize, Serialize};
 
-/// Which parts a network has.
+/// Parts of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
-    /// Wide and deep.
+    /// Wide and deep parts.
     WdGnn,
-    /// Deep only.
+    /// Deep part only.
     Gnn,
-    /// Wide only: a linear graph filter.
+    /// Wide part only: a linear graph filter.
     GraphFilter,
 }
 
 impl Architecture {
-    /// Every architecture.
+    /// All architectures.
     pub const ALL: &'static [Self] = &[Self::WdGnn, Self::Gnn, Self::GraphFilter];
 
-    /// α_D and α_W to start from. A part that is off stays at zero.
+    /// Returns the initial α_D and α_W. The weight of an absent part stays at zero.
     pub fn combination(self) -> (f32, f32) {
         match self {
             Self::WdGnn => (1.0, 1.0),
@@ -28,7 +28,7 @@ impl Architecture {
         }
     }
 
-    /// The architecture of a network with these α_D and α_W.
+    /// Returns the architecture of a network with these α_D and α_W.
     pub fn of(deep: f32, wide: f32) -> Self {
         match (deep == 0.0, wide == 0.0) {
             (_, true) => Self::Gnn,
@@ -37,7 +37,7 @@ impl Architecture {
         }
     }
 
-    /// The name on the command line and in file names.
+    /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WdGnn => "wd-gnn",
@@ -47,25 +47,26 @@ impl Architecture {
     }
 }
 
-/// How to train.
+/// Training recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecipeName {
-    /// Imitation of the expert, with data-set aggregation over mixed conditions; for flocking on the paper's features, and what robots
-    /// fly.
+    /// Imitation of the expert, with data-set aggregation over mixed scenarios.
+    ///
+    /// For flocking, the features are the paper's. Robots carry these networks.
     #[cfg_attr(feature = "clap", value(alias = "imitate"))]
     Ours,
-    /// The paper's recipe to the letter.
+    /// The paper's recipe.
     Paper,
-    /// Through the simulator: the score's own derivative, over whole flights.
+    /// Backpropagation through the simulator: the gradient of the score over whole episodes.
     Through,
-    /// An evolution strategy over whole flights: needs nothing but the score.
+    /// Evolution strategy over whole episodes; needs only the score.
     Evolve,
 }
 
 impl RecipeName {
-    /// The name on the command line and in file names.
+    /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",

@@ -1,108 +1,115 @@
-//! What passes between a world and whoever flies its robots.
+//! Interface between a world and a swarm controller.
 
 use std::{fmt::Debug, ops::Range};
 
 use wdgnn_core::{task::Task, tensor::Numbers as _};
 use wdgnn_robot::onboard::Onboard;
 
-use crate::{error::Result, links::Links, tally::Tally};
+use crate::{counters::Counters, error::Result, links::Links};
 
-/// A task whose robots are simulated, on any number of threads.
-pub trait Flown: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
-    /// A command to do nothing.
-    fn nothing() -> Self::Output {
+/// Task that can be simulated on several threads.
+pub trait SimTask: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
+    /// Returns the zero command.
+    fn zero_command() -> Self::Output {
         Self::Output::ZERO
     }
 }
 
-impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> Flown for T {}
+impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> SimTask for T {}
 
-/// Which numbers of a state are what: sensors err and liars lie about them.
+/// Ranges of position and velocity in a state's components.
+///
+/// Sensor errors and liars change these components.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Where a robot is, in metres.
+pub struct StateLayout {
+    /// Position of a robot in meters.
     pub position: Range<usize>,
-    /// How it moves, in m/s; empty where states say nothing of it.
+    /// Velocity of a robot in m/s; empty for states without velocity.
     pub velocity: Range<usize>,
 }
 
-/// What a swarm gets to know at a tick.
+/// Inputs of a swarm at a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a, S> {
-    /// The tick's number.
+    /// Tick number.
     pub tick: u32,
-    /// Every robot, as it senses itself.
+    /// Sensed state of each robot.
     pub states: &'a [S],
-    /// Where everybody is, in metres.
+    /// Position of each robot in meters.
     pub places: &'a [[f32; 3]],
-    /// Who hears whom.
+    /// Robots in range of each other.
     pub links: &'a Links,
 }
 
-/// Whatever flies a swarm: robots of any kind, or somebody who knows everything.
+/// Controller of a swarm: robots of any kind, or a baseline.
 pub trait Swarm<T: Task>: Send {
-    /// One tick of everybody: the command of every robot. Who is gone does nothing.
+    /// Runs one tick and returns each robot's command; zero for absent robots.
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
 
-    /// What is to be seen of a robot after a tick; nothing of one that is gone, or of whoever has no robots.
-    fn robot(&self, _robot: usize) -> Option<View<'_>> {
+    /// Returns a robot's parameters after a tick; `None` for absent robots and baselines.
+    fn robot(&self, _robot: usize) -> Option<ParamView<'_>> {
         None
     }
 
-    /// The inside of a robot after a tick, where that can be seen: of robots in this process.
-    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
+    /// Returns a robot's internal values after a tick, for robots in this process.
+    fn internals(&self, _robot: usize) -> Option<RobotInternals<'_, T>> {
         None
     }
 
-    /// Whether robots' parameters change in flight.
+    /// Returns whether parameters change online.
     fn learns(&self) -> bool {
         false
     }
 
-    /// Whether a robot's parameters count: not those of liars.
+    /// Returns whether a robot's parameters count for the disagreement; liars' do not.
     fn counts(&self, _robot: usize) -> bool {
         true
     }
 
-    /// Whether a robot is in the sky in the last tick: who was taken out of it, or is still to come, is in nobody's way.
-    fn in_sky(&self, _robot: usize) -> bool {
+    /// Returns whether a robot is present in the last tick, neither removed nor yet to join.
+    fn is_present(&self, _robot: usize) -> bool {
         true
     }
 
-    /// Whether one of two robots could have kept out of the other's way in the last tick: it can steer, and had word of it in time.
+    /// Returns whether one of two robots could have avoided the other in the last tick.
+    ///
+    /// It must be able to steer and must have received a frame of the other in time.
     fn avoidable(&self, _one: usize, _other: usize) -> bool {
         true
     }
 
-    /// The frames of the last tick, robot by robot, where there are any.
+    /// Returns the frames that each robot sent in the last tick.
     fn frames(&self) -> &[Vec<Frame>] {
         &[]
     }
 
-    /// Links of the last tick over which something was said and nothing of it heard: who spoke, and who did not hear it.
-    fn unheard(&self, _links: &Links) -> Vec<[u32; 2]> {
+    /// Returns links of the last tick with sent frames of which none was received.
+    ///
+    /// Each is a sender and a receiver.
+    fn missed_links(&self, _links: &Links) -> Vec<[u32; 2]> {
         Vec::new()
     }
 
-    /// What was counted on the air, where there is one.
-    fn tally(&self) -> Option<Tally> {
+    /// Returns the counters of the radio medium, if there is one.
+    fn counters(&self) -> Option<Counters> {
         None
     }
 
-    /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
+    /// Returns descriptions of robots lost unintentionally since the last call.
     fn lost(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Ends all robots and returns their logs, where they keep any.
+    /// Stops all robots and returns their logs, if any.
     fn logs(&mut self) -> Vec<Vec<String>> {
         Vec::new()
     }
 }
 
-/// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
-/// pass the clamp.
-pub type Centre<T> = fn(
+/// Centralized gradient of a swarm's cost with respect to each robot's output.
+///
+/// Arguments: task, states, network outputs, commands, and whether gradients pass the clamp.
+pub type CentralRule<T> = fn(
     &T,
     &[<T as Task>::State],
     &[<T as Task>::Output],
@@ -110,29 +117,29 @@ pub type Centre<T> = fn(
     bool,
 ) -> Vec<<T as Task>::Output>;
 
-/// A frame on the air. Everybody in range hears the same bytes.
+/// Frame on the medium. All receivers share the bytes.
 pub type Frame = std::sync::Arc<[u8]>;
 
-/// A look at a robot, or at what it tells about itself.
+/// Parameters of a robot.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The wide parameters.
+pub struct ParamView<'a> {
+    /// Current wide parameters.
     pub wide: &'a [f32],
-    /// The wide parameters as they were trained.
+    /// Wide parameters of the weight file.
     pub offline: &'a [f32],
 }
 
-/// The inside of a robot in this process.
+/// Internal values of a robot in this process.
 #[derive(Clone, Debug)]
-pub struct Inside<'a, T: Task> {
-    /// What it took its state to be.
+pub struct RobotInternals<'a, T: Task> {
+    /// State that the robot used.
     pub state: &'a T::State,
-    /// What its network said, before it was limited.
+    /// Output of the network before saturation.
     pub output: &'a T::Output,
-    /// The taps of its first chain.
+    /// Taps of the first delay line.
     pub taps: &'a [f32],
-    /// Whom it counted, by number, and at which of its ticks that one was heard last.
-    pub counted: Vec<(u32, u32, &'a T::State)>,
-    /// Whether this was a tick in which taps go on.
-    pub exchanged: bool,
+    /// Trusted neighbors: robot number, tick of the last frame, and state.
+    pub neighbors: Vec<(u32, u32, &'a T::State)>,
+    /// Whether taps shifted in this tick.
+    pub has_exchanged: bool,
 }

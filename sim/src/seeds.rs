@@ -1,54 +1,57 @@
-//! Seeds: every random thing has its own stream, named by what it is for, so that results never depend on the order or the
-//! number of threads in which they are drawn.
+//! Random streams, one per purpose and index.
+//!
+//! Results do not depend on the order of draws or the number of threads.
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are drawn for. Flights for training, validation and testing never share a start.
+/// Purpose of a random stream.
+///
+/// Episodes for training, validation and testing never share a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Starts that a network is trained on.
+    /// Initial states for training.
     Training = 1,
-    /// Starts by which a network is chosen.
+    /// Initial states for choosing a network.
     Validation = 2,
-    /// Held-out starts that results are reported on.
+    /// Held-out initial states for reported results.
     Testing = 3,
-    /// A network's first weights.
+    /// Initial weights of a network.
     Weights = 4,
-    /// Which samples make a batch.
+    /// Choice of samples for a batch.
     Batches = 5,
-    /// The air: losses, corruption, delays.
+    /// Frame loss, corruption and delay.
     Air = 6,
-    /// What robots are like that are not as they should be.
-    Bodies = 7,
-    /// What robots' sensors err by.
+    /// Parameters of mismatched robots.
+    SwarmDynamics = 7,
+    /// Sensor noise.
     Senses = 8,
-    /// What robots' sensors are off by for good.
+    /// Sensor bias.
     Biases = 9,
-    /// Whose frame is turned, and which way.
+    /// Choice and sign of heading errors.
     Headings = 10,
-    /// Whose sensor stops.
+    /// Choice of failing sensors.
     Sensors = 11,
-    /// Whose motors fail.
+    /// Choice of failing motors.
     Motors = 12,
-    /// Which links carry one way only.
+    /// Choice of one-way links.
     OneWay = 13,
-    /// When everybody is deaf.
+    /// Times of interference.
     Interference = 14,
-    /// When robots begin to send.
+    /// Start times of transmissions.
     Contention = 15,
-    /// What clocks do.
+    /// Clock errors.
     Clocks = 16,
-    /// Who joins in flight.
+    /// Choice of robots that join late.
     Joins = 17,
-    /// Who speaks in others' names.
+    /// Choice of impostors.
     Impostors = 18,
-    /// Who flies another model.
+    /// Choice of robots with another model.
     Models = 19,
 }
 
-/// The generator for item `index` of `purpose` under the user's `seed`.
+/// Returns the generator for item `index` of `purpose` under the user's `seed`.
 pub fn generator(seed: u64, purpose: Purpose, index: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -1,7 +1,7 @@
-//! The shapes of networks that are compiled in for a task.
+//! Network shapes that are compiled in for a task.
 //!
-//! `wdgnn-core` fixes dimensions at compile time; a weight file names them at run time. Here the two meet: a tuple of shapes is a list
-//! of what can be flown.
+//! `wdgnn-core` fixes dimensions at compile time, weight files name them at run time. A tuple of
+//! shapes lists the supported ones.
 
 use wdgnn_core::{
     model::shape::{Dimensions, Shape},
@@ -10,18 +10,18 @@ use wdgnn_core::{
 
 use crate::error::{Error, Result};
 
-/// Something to do with a network whose shape is known only now.
+/// Function of a network shape that is selected at run time.
 pub trait Visitor<T: Task> {
-    /// What comes out.
+    /// Result of the function.
     type Output;
 
-    /// Does it, for the shape that was asked for.
+    /// Calls the function with the selected shape.
     fn visit<S: Shape<T>>(self) -> Self::Output;
 }
 
-/// A list of shapes, such as `(OneLayer<6, 4, 32, 2>,)`.
+/// List of shapes, such as `(OneLayer<6, 4, 32, 2>,)`.
 pub trait Shapes<T: Task> {
-    /// Their dimensions.
+    /// Returns the dimensions of all shapes.
     fn all() -> Vec<Dimensions>;
 
     /// Calls `visitor` with the shape of these dimensions.

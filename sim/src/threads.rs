@@ -1,37 +1,39 @@
-//! Large swarms' robots on all threads: in pieces that lie side by side, so that every figure is the same at any number of threads.
+//! Parallel loops over the robots of large swarms.
+//!
+//! Work is split into contiguous chunks, so that results do not depend on the number of threads.
 
-/// Pieces for each thread, so that nobody waits long for one that was disturbed.
-const PIECES: usize = 4;
+/// Chunks per thread, so that a delayed thread does not hold up the others.
+const CHUNKS_PER_THREAD: usize = 4;
 
-/// From so many robots on, their ticks are worth a thread: a microsecond each.
-pub const TICKS: usize = 128;
+/// Smallest swarm whose ticks run in parallel; a tick takes about a microsecond.
+pub const MIN_PARALLEL_TICKS: usize = 128;
 
-/// From so many on, a look at each is: tens of nanoseconds.
-pub const LOOKS: usize = 4096;
+/// Smallest swarm whose lookups run in parallel; a lookup takes tens of nanoseconds.
+pub const MIN_PARALLEL_LOOKUPS: usize = 4096;
 
-/// A browser has one thread, and a page wants to be small.
-const ALONE: bool = cfg!(target_family = "wasm");
+/// Browsers have one thread, and without thread code a page is smaller.
+const SINGLE_THREADED: bool = cfg!(target_family = "wasm");
 
-/// How many robots are in each piece of some work: all of them where it is not worth more than one thread.
-pub fn share(robots: usize, worth: usize) -> usize {
-    let threads = if ALONE || robots < worth { 1 } else { rayon::current_num_threads() };
-    let pieces = if threads > 1 { PIECES * threads } else { 1 };
-    robots.div_ceil(pieces).max(1)
+/// Returns the number of robots per chunk; all of them below `worth` robots.
+pub fn chunk_len(robots: usize, worth: usize) -> usize {
+    let threads = if SINGLE_THREADED || robots < worth { 1 } else { rayon::current_num_threads() };
+    let chunks = if threads > 1 { CHUNKS_PER_THREAD * threads } else { 1 };
+    robots.div_ceil(chunks).max(1)
 }
 
-/// Does every piece of work: several on all threads, a single one on this.
-pub fn spread<W: Send>(work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
-    if ALONE {
+/// Runs `each` for every chunk, on all threads if there are several chunks.
+pub fn for_each_chunk<W: Send>(work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
+    if SINGLE_THREADED {
         return work.for_each(each);
     }
     let mut work = work;
     let Some(first) = work.next() else { return };
     let Some(second) = work.next() else { return each(first) };
-    // By hand: parallel iterators would be compiled anew for every network and every codec.
+    // Parallel iterators would be compiled for every network and every codec.
     let each = &each;
     rayon::scope(|scope| {
-        for piece in [first, second].into_iter().chain(work) {
-            scope.spawn(move |_| each(piece));
+        for chunk in [first, second].into_iter().chain(work) {
+            scope.spawn(move |_| each(chunk));
         }
     });
 }

@@ -7,19 +7,19 @@ use std::{
 };
 
 use host_sim::{
-    air::options::Faults,
     chips::{
         Flight, Settings,
         operator::{Told, settings_page},
     },
-    flight::Start,
+    episode::Episode,
+    medium::options::Faults,
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::{log::Decoder, networks::Network, on_air::Air},
-    world::{Condition, World as _, flock::Flock},
+    swarm::{log::Decoder, networks::Network, radio_swarm::RadioConfig},
+    world::{Scenario, World as _, flock::Flock},
 };
 use nrf52_emulator::{Chip, Part, reset_reason};
 use wdgnn_core::{
@@ -60,11 +60,11 @@ pub static IMAGE: LazyLock<PathBuf> =
     LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
 
 static MODEL: LazyLock<ModelFile> =
-    LazyLock::new(|| models::of_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
+    LazyLock::new(|| models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
 
 /// Settings of a flight from a seed.
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
-    let condition = Condition { robots, ..Condition::PAPER };
+    let condition = Scenario { robots, ..Scenario::PAPER };
     let mut random = generator(seed, Purpose::Testing, 0);
     let start = Flock::<2>::default().begin(&condition, &mut random).expect("a start");
     Settings {
@@ -108,13 +108,13 @@ pub fn weights() -> Weights<'static> {
 /// Total velocity variation of a lossless native flight from this start.
 pub fn natively(settings: &Settings) -> f64 {
     let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
-    let condition = Condition { robots, ticks, radius: settings.radius, ..Condition::PAPER };
-    let start = Start { world: Flock::<2>::default(), condition, states: settings.start.clone() };
+    let condition = Scenario { robots, ticks, radius: settings.radius, ..Scenario::PAPER };
+    let start = Episode { world: Flock::<2>::default(), scenario: condition, states: settings.start.clone() };
     let network = Network::<Flocking>::of(&MODEL, Profile::Dot154).expect("a flocking model");
     let (layout, faults) = (Flock::<2>::layout(), Faults::default());
-    let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+    let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
     let mut native = network.native(&air, robots, true).expect("robots of this model");
-    start.fly_alone(&network.task, native.as_mut()).expect("a flight").total()
+    start.run_unobserved(&network.task, native.as_mut()).expect("a flight").total()
 }
 
 /// Group key of sealed images.

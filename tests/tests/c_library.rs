@@ -13,16 +13,16 @@ use std::{
 };
 
 use host_sim::{
-    air::{
-        options::Faults,
-        station::{self, MASTER},
-    },
-    flight::Start,
+    episode::Episode,
     key,
+    medium::{
+        key_operator::{self, MASTER},
+        options::Faults,
+    },
     profiles::Profile,
     seeds::{Purpose, generator},
-    swarm::{digest::FlightDigest, networks::Network, on_air::Air},
-    world::{Condition, World, flock::Flock},
+    swarm::{digest::EpisodeDigest, networks::Network, radio_swarm::RadioConfig},
+    world::{Scenario, World, flock::Flock},
 };
 use serde_json::Value;
 use system_tests::{
@@ -43,13 +43,14 @@ struct Flight {
 
 /// Keys and updates of the simulated operator in the format of `examples/swarm.c`.
 fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
-    let frames = station::frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
+    let frames =
+        key_operator::update_frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
     let frames_at = 16 * robots * (1 + robots);
     let numbers = [rekey.start, rekey.end, frames.len() as u32, frames_at as u32];
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     for name in (0..robots).map(|robot| robot as u16) {
         bytes.extend(personal_key(&MASTER, name));
-        bytes.extend(station::roster(name)[..robots].as_flattened());
+        bytes.extend(key_operator::peer_keys(name)[..robots].as_flattened());
     }
     for frame in &frames {
         bytes.extend(&**frame);
@@ -65,16 +66,16 @@ impl Flight {
 
     /// A flight with another swarm size and faults.
     fn with(kind: &'static str, profile: Profile, sealed: bool, robots: usize, faults: &Faults) -> Self {
-        let condition = Condition { robots, ..Flock::<2>::condition() };
-        let start =
-            Start::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+        let condition = Scenario { robots, ..Flock::<2>::default_scenario() };
+        let start = Episode::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+            .unwrap();
         let model = Flock::<2>::model(profile).unwrap();
         let network = Network::<Flocking>::of(&model, profile).unwrap();
         let layout = Flock::<2>::layout();
         let key = key::read(Path::new(image::KEY)).unwrap();
-        let air = Air { layout: &layout, faults, swarm: 0, key };
+        let air = RadioConfig { layout: &layout, faults, swarm: 0, key };
         let mut swarm = network.native(&air, condition.robots, sealed).unwrap();
-        let mut digest = FlightDigest::default();
+        let mut digest = EpisodeDigest::default();
         let never = AtomicBool::new(false);
         start.fly(&network.task, swarm.as_mut(), &mut [&mut digest], &never).unwrap();
 

@@ -6,11 +6,11 @@
 use std::{fs, path::Path, process::Command};
 
 use host_sim::{
-    air::station::{MASTER, frames},
     chips::{
         Flight, RELEASE, Settings,
         operator::{Rekey, Told},
     },
+    medium::key_operator::{MASTER, update_frames},
 };
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{
@@ -122,7 +122,7 @@ fn keys_are_stored_within_100_ms_despite_a_recent_record() {
     let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
     fly_to(&mut flight, 0.2);
     let at = flight.flown[0].status.unwrap().tick + 100;
-    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    flight.companions[0].hand_over(update_frames([0].into_iter(), at, 8).remove(0));
     fly_to(&mut flight, 0.32);
     assert_eq!(flight.flown[0].epochs.len(), 1, "not used yet");
     cut_power(&mut flight, 0);
@@ -141,7 +141,7 @@ fn keys_are_stored_in_a_full_store() {
     flight.air.stations[0].chip.program(others.start, &vec![0; others.len()]);
     fly_to(&mut flight, 130.0);
     let at = flight.flown[0].status.unwrap().tick + 100;
-    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    flight.companions[0].hand_over(update_frames([0].into_iter(), at, 8).remove(0));
     fly_to(&mut flight, 130.12);
     cut_power(&mut flight, 0);
     fly_to(&mut flight, 134.0);

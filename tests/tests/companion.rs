@@ -15,9 +15,9 @@ use std::{
 };
 
 use host_sim::{
-    air::station::MASTER,
     chips::{Settings, operator::Told, ports},
     error::Error,
+    medium::key_operator::MASTER,
 };
 use system_tests::{chips, host_sim};
 

@@ -5,7 +5,7 @@
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use host_sim::{
-    air::options::Faults,
+    medium::options::Faults,
     model::ModelFile,
     models,
     profiles::Profile,

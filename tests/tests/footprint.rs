@@ -5,13 +5,13 @@
 use std::path::Path;
 
 use host_sim::{
-    air::options::Faults,
+    medium::options::Faults,
     models,
     profiles::Profile,
     recipe::RecipeName,
     scene::Frame,
     swarm::{
-        Outcome, Robots, Waking,
+        Robots, TickInput, TickOutcome,
         emulated::{Emulated, Link},
     },
 };
@@ -38,18 +38,21 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 /// High-water mark of the stack of a robot with eight neighbors, by its own log.
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
-    let model = models::of_profile(RecipeName::Ours, profile).unwrap();
+    let model = models::for_profile(RecipeName::Ours, profile).unwrap();
     let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Beyond the first save of the parameters, to include it.
     for tick in 0..120 {
-        let wake = |robot| Some(Waking::new(tick, motion(robot, tick)));
-        let said = swarm.speak(&(0..robots as u16).map(wake).collect::<Vec<_>>());
+        let wake = |robot| Some(TickInput::new(tick, motion(robot, tick)));
+        let said = swarm.begin_tick(&(0..robots as u16).map(wake).collect::<Vec<_>>());
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
         let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
-        let known = |outcome: &Outcome| outcome.counts.neighbors == 8 || tick < profile.exchange();
-        assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
+        let known = |outcome: &TickOutcome| outcome.counts.neighbors == 8 || tick < profile.exchange_ticks();
+        assert!(
+            swarm.end_tick(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)),
+            "tick {tick}"
+        );
     }
     emulated.leave();
     let words = |robot| emulated.log(robot).pop().unwrap_or_default();

@@ -7,7 +7,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyList, PyTuple},
 };
-use wdgnn_sim::air::options::{Delay, Faults, Liars, Partition};
+use wdgnn_sim::medium::options::{Delay, Faults, Liars, Partition};
 
 /// Parses a dictionary of faults. Returns `None` without faults, which selects the fast path of the simulator.
 pub fn read(options: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {

@@ -15,7 +15,7 @@ use wdgnn_core::{
     task::Task as _,
     weights::{Header, LayerDimensions, MOST_LAYERS, TaskSettings},
 };
-use wdgnn_sim::{files, model::ModelFile, models, world::World};
+use wdgnn_sim::{files, model::ModelFile, models, world::Environment};
 
 use crate::{
     error::raise,
@@ -174,7 +174,7 @@ struct Number;
 impl WorldVisitor for Number {
     type Output = u16;
 
-    fn visit<W: World>(self) -> u16 {
+    fn visit<W: Environment>(self) -> u16 {
         W::Task::NUMBER
     }
 }

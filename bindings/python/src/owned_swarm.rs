@@ -5,18 +5,18 @@ use std::sync::Arc;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,
-    scene::{Flown, Swarm},
+    scene::{SimTask, Swarm},
     swarm::networks::AnySwarm,
 };
 
 /// A swarm with its weights, if it has a network.
-pub struct OwnedSwarm<T: Flown> {
+pub struct OwnedSwarm<T: SimTask> {
     // Must be dropped before the weights: fields are dropped in the order of declaration.
     swarm: AnySwarm<'static, T>,
     _weights: Option<Arc<ModelFile>>,
 }
 
-impl<T: Flown> OwnedSwarm<T> {
+impl<T: SimTask> OwnedSwarm<T> {
     /// Swarm that borrows from these weights.
     pub fn with_weights(
         weights: Arc<ModelFile>,

@@ -9,14 +9,14 @@ use wdgnn_core::{
 };
 use wdgnn_robot::safety::gate;
 use wdgnn_sim::{
+    counters::by_name,
+    episode::{Episode, Observer as _, RunningEpisode},
     error::Result,
-    flight::{Aloft, Observer as _, Start},
     links::Links,
     model::ModelFile,
-    scene::Flown,
-    swarm::digest::FlightDigest,
-    tally::by_name,
-    world::{OutputOf, StateOf, World},
+    scene::SimTask,
+    swarm::digest::EpisodeDigest,
+    world::{Environment, OutputOf, StateOf},
 };
 
 use crate::owned_swarm::OwnedSwarm;
@@ -98,19 +98,19 @@ pub trait RunningSwarm: Send {
 }
 
 /// A running swarm in the world `W`.
-pub struct TypedSwarm<W: World> {
-    aloft: Aloft<W>,
+pub struct TypedSwarm<W: Environment> {
+    aloft: RunningEpisode<W>,
     task: W::Task,
     swarm: OwnedSwarm<W::Task>,
-    digest: FlightDigest,
+    digest: EpisodeDigest,
     sizes: Sizes,
     decided: bool,
 }
 
-impl<W: World> TypedSwarm<W> {
+impl<W: Environment> TypedSwarm<W> {
     /// Swarm at its start. `model` is the weight file of a network.
     pub fn new(
-        start: &Start<W>,
+        start: &Episode<W>,
         task: W::Task,
         swarm: OwnedSwarm<W::Task>,
         model: Option<&ModelFile>,
@@ -123,7 +123,7 @@ impl<W: World> TypedSwarm<W> {
             taps: size.map_or(0, |size| size.taps),
             features: size.map_or(0, |size| size.features),
         };
-        Self { aloft: start.begin(), task, swarm, digest: FlightDigest::default(), sizes, decided: false }
+        Self { aloft: start.begin(), task, swarm, digest: EpisodeDigest::default(), sizes, decided: false }
     }
 
     /// Replaces the commands of the robots.
@@ -133,23 +133,23 @@ impl<W: World> TypedSwarm<W> {
         for (robot, (own, given)) in
             self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
         {
-            let mut output = <W::Task as Flown>::nothing();
+            let mut output = <W::Task as SimTask>::zero_command();
             output.as_mut().copy_from_slice(given);
             if !guarded {
                 *own = output;
                 continue;
             }
-            let Some(inside) = swarm.inside(robot) else { continue };
+            let Some(inside) = swarm.internals(robot) else { continue };
             // A robot without neighbors keeps the command of its failsafe.
-            if !inside.counted.is_empty() {
-                let others = inside.counted.iter().map(|(_, _, state)| *state);
+            if !inside.neighbors.is_empty() {
+                let others = inside.neighbors.iter().map(|(_, _, state)| *state);
                 *own = gate::guard(&self.task, inside.state, others, &output).0;
             }
         }
     }
 }
 
-impl<W: World> RunningSwarm for TypedSwarm<W> {
+impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     fn sizes(&self) -> Sizes {
         self.sizes
     }
@@ -163,7 +163,7 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
     }
 
     fn limits(&self) -> Vec<f32> {
-        let mut most = <W::Task as Flown>::nothing();
+        let mut most = <W::Task as SimTask>::zero_command();
         most.as_mut().fill(f32::MAX);
         self.task.command(&most).as_ref().to_vec()
     }
@@ -180,7 +180,7 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
 
     fn decide(&mut self) -> Result {
         if !self.decided {
-            self.aloft.think(self.swarm.swarm_mut())?;
+            self.aloft.decide(self.swarm.swarm_mut())?;
             self.decided = true;
         }
         Ok(())
@@ -191,8 +191,8 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
             self.set_commands(commands, guarded);
         }
         // The digest never fails.
-        let _never_fails = self.digest.see(&self.aloft.moment(self.swarm.swarm()));
-        self.aloft.go(&self.task);
+        let _never_fails = self.digest.observe(&self.aloft.moment(self.swarm.swarm()));
+        self.aloft.advance(&self.task);
         self.decided = false;
     }
 
@@ -229,7 +229,7 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
                 continue;
             };
             wide.copy_from_slice(view.wide);
-            if let Some(inside) = self.swarm.swarm().inside(robot) {
+            if let Some(inside) = self.swarm.swarm().internals(robot) {
                 output.copy_from_slice(inside.output.as_ref());
                 taps.copy_from_slice(inside.taps);
             }
@@ -241,9 +241,9 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
     }
 
     fn used_neighbors(&self) -> Vec<Vec<u32>> {
-        let inside = |robot| self.swarm.swarm().inside(robot);
+        let inside = |robot| self.swarm.swarm().internals(robot);
         let of =
-            |robot| inside(robot).iter().flat_map(|i| &i.counted).map(|(sender, _, _)| *sender).collect();
+            |robot| inside(robot).iter().flat_map(|i| &i.neighbors).map(|(sender, _, _)| *sender).collect();
         (0..self.sizes.robots).map(of).collect()
     }
 
@@ -266,9 +266,9 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
     fn expert(&mut self) -> Result<Option<Vec<f32>>> {
         let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
         let mut commands = Vec::new();
-        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::position).collect();
         let mut links = Links::default();
-        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.condition, &mut links);
+        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.scenario, &mut links);
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
         expert
             .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;
@@ -276,12 +276,12 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
     }
 
     fn disagreement(&self) -> Option<f64> {
-        self.aloft.clone().land(self.swarm.swarm()).disagreement
+        self.aloft.clone().finish(self.swarm.swarm()).disagreement
     }
 
     fn radio_counters(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)> {
-        let tally = self.swarm.swarm().tally()?;
-        Some((tally.heard, tally.violations, by_name(&tally.refused)))
+        let counters = self.swarm.swarm().counters()?;
+        Some((counters.heard, counters.violations, by_name(&counters.refused)))
     }
 
     fn alive(&self) -> Vec<bool> {

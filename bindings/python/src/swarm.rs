@@ -15,7 +15,7 @@ use pyo3::{
     types::{PyBytes, PyDict, PyList},
 };
 use wdgnn_link::security::key;
-use wdgnn_sim::world::condition::ROBOTS;
+use wdgnn_sim::world::scenario::ROBOTS;
 
 use crate::{
     arrays::{Arrays, check_commands, edge_array},

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use pyo3::{exceptions::PyValueError, prelude::*};
 use wdgnn_link::security::key::Key;
 use wdgnn_sim::{
-    air::options::Faults,
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
+    medium::options::Faults,
     model::ModelFile,
     profiles::Profile,
     seeds::{Purpose, generator},
-    swarm::{networks::Network, on_air::Air, typed::Online},
-    world::{Condition, World, coverage::Area, flock::Flock},
+    swarm::{networks::Network, radio_swarm::RadioConfig, typed::Online},
+    world::{Environment, Scenario, World, coverage::Area, flock::Flock},
 };
 
 use crate::{
@@ -26,7 +26,7 @@ pub trait WorldVisitor {
     type Output;
 
     /// Runs the operation for the world `W`.
-    fn visit<W: World>(self) -> Self::Output;
+    fn visit<W: Environment>(self) -> Self::Output;
 }
 
 macro_rules! worlds {
@@ -107,10 +107,10 @@ pub const NETWORK: &str = "network";
 impl WorldVisitor for &SwarmConfig {
     type Output = Result<Box<dyn RunningSwarm>>;
 
-    fn visit<W: World>(self) -> Self::Output {
-        let defaults = W::condition();
+    fn visit<W: Environment>(self) -> Self::Output {
+        let defaults = W::default_scenario();
         let ConditionOverrides { robots, radius, speed } = self.condition;
-        let condition = Condition {
+        let condition = Scenario {
             robots: robots.unwrap_or(defaults.robots),
             radius: radius.unwrap_or(defaults.radius),
             speed: speed.unwrap_or(defaults.speed),
@@ -119,17 +119,17 @@ impl WorldVisitor for &SwarmConfig {
         condition.check()?;
         self.profile.check_robots(condition.robots)?;
         let mut random = generator(self.seed, self.purpose, self.start);
-        let start = Start::<W>::draw(&W::default(), &condition, &mut random)?;
+        let start = Episode::<W>::draw(&W::default(), &condition, &mut random)?;
         if self.controller == NETWORK {
             return self.network(&start);
         }
         if self.faults.is_some() || self.key.is_some() {
             return Err(Error::usage("faults and key need the controller network"));
         }
-        let task = W::task();
-        let rivals = W::rivals();
-        let Some(rival) = rivals.iter().find(|rival| rival.name == self.controller) else {
-            let names: Vec<&str> = rivals.iter().map(|rival| rival.name).collect();
+        let task = W::default_task();
+        let baselines = W::baselines();
+        let Some(rival) = baselines.iter().find(|rival| rival.name == self.controller) else {
+            let names: Vec<&str> = baselines.iter().map(|rival| rival.name).collect();
             let (controller, names) = (&self.controller, names.join(", "));
             return Err(Error::usage(format!(
                 "unknown controller {controller}, use one of {NETWORK}, {names}"
@@ -142,7 +142,7 @@ impl WorldVisitor for &SwarmConfig {
 
 impl SwarmConfig {
     /// Swarm with the network as controller.
-    fn network<W: World>(&self, start: &Start<W>) -> Result<Box<dyn RunningSwarm>> {
+    fn network<W: Environment>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
             Some(model) => model.clone(),
             None => Arc::new(W::model(self.profile)?),
@@ -162,7 +162,7 @@ impl SwarmConfig {
                 return network.typed::<W::Shapes>(&start.states);
             }
             let (layout, key) = (W::layout(), self.key.unwrap_or_default());
-            let air = Air { layout: &layout, faults: &faults, swarm: self.start, key };
+            let air = RadioConfig { layout: &layout, faults: &faults, swarm: self.start, key };
             network.native(&air, robots, self.key.is_some())
         })?;
         Ok(Box::new(TypedSwarm::new(start, task, swarm, Some(&model))))

@@ -23,9 +23,9 @@ use wdgnn_robot::{
     onboard::{LONGEST_BUFFER, ModelOf},
 };
 use wdgnn_sim::{
-    profiles::{CodecVisitor, FlownCodec, Own, visit_codec},
-    scene::Flown,
-    world::World,
+    profiles::{CodecVisitor, RobotKeyring, SimCodec, visit_codec},
+    scene::SimTask,
+    world::Environment,
 };
 
 use crate::{
@@ -64,7 +64,7 @@ trait AnyCodec: Send + Sync {
 }
 
 /// Codec of the task `T` with the link `C`.
-struct TypedCodec<T: Flown, C> {
+struct TypedCodec<T: SimTask, C> {
     codec: C,
     link: Link,
     task: std::marker::PhantomData<fn() -> T>,
@@ -75,7 +75,7 @@ type ChainsOf<T> = <ModelOf<'static, T> as Model>::Chains;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 type StateNumbers<T> = <<T as wdgnn_core::Task>::State as State>::Numbers;
 
-impl<T: Flown, C: FlownCodec> AnyCodec for TypedCodec<T, C> {
+impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
     fn sizes(&self) -> (usize, usize, usize) {
         (StateNumbers::<T>::COUNT, ChainsOf::<T>::COUNT, WideOf::<T>::COUNT)
     }
@@ -144,7 +144,7 @@ impl<T: Flown, C: FlownCodec> AnyCodec for TypedCodec<T, C> {
     }
 }
 
-impl<T: Flown, C: FlownCodec> TypedCodec<T, C> {
+impl<T: SimTask, C: SimCodec> TypedCodec<T, C> {
     /// Beacon with these fields, or `None` if a tap is not admissible.
     fn beacon(fields: &BeaconFields) -> Option<TaskBeacon<T>> {
         let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
@@ -174,21 +174,21 @@ struct ForTask<'a> {
     profile: &'a str,
     checksum: u32,
     key: Option<Key>,
-    own: Option<Own>,
+    own: Option<RobotKeyring>,
 }
 
 /// Creates a codec for a link.
 struct ForCodec<T> {
     checksum: u32,
     key: Key,
-    own: Option<Own>,
+    own: Option<RobotKeyring>,
     task: std::marker::PhantomData<fn() -> T>,
 }
 
 impl WorldVisitor for ForTask<'_> {
     type Output = PyResult<Box<dyn AnyCodec>>;
 
-    fn visit<W: World>(self) -> Self::Output {
+    fn visit<W: Environment>(self) -> Self::Output {
         let Self { checksum, key, own, .. } = self;
         let visitor = ForCodec::<W::Task> {
             checksum,
@@ -206,10 +206,10 @@ impl WorldVisitor for ForTask<'_> {
     }
 }
 
-impl<T: Flown> CodecVisitor for ForCodec<T> {
+impl<T: SimTask> CodecVisitor for ForCodec<T> {
     type Output = Option<Box<dyn AnyCodec>>;
 
-    fn visit<C: FlownCodec>(self) -> Self::Output {
+    fn visit<C: SimCodec>(self) -> Self::Output {
         let link = Link { profile: C::profile(true), checksum: self.checksum };
         let codec = match &self.own {
             Some(own) => C::with_own(&self.key, own),
@@ -258,7 +258,7 @@ impl Codec {
             }
             let roster = roster.iter().map(|key| parse_key(key)).collect::<PyResult<Vec<Key>>>()?;
             // The codec borrows the peer keys for ever. They have at most 1,024 bytes.
-            Ok(Own { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
+            Ok(RobotKeyring { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
         });
         let order = ForTask { profile, checksum, key, own: own.transpose()? };
         Ok(Self { codec: visit(task, order)??, now: None })

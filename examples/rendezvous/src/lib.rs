@@ -1,6 +1,6 @@
-//! Robots that meet: a task of one's own, from nothing to a robot's image, in one crate.
+//! Rendezvous: a complete custom task, from its definition to a robot's image, in one crate.
 //!
-//! `task` is what a robot does, and all that it carries. `world` is what comes of it, for the simulator.
+//! `task` runs on robots. `world` is the simulated environment.
 
 #![cfg_attr(target_os = "none", no_std)]
 

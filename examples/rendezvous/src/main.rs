@@ -1,4 +1,4 @@
-//! On a computer: train, fly, compare, emulate. On a robot: the robot.
+//! Simulator program on a computer, and firmware on a robot.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

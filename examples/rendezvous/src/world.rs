@@ -1,4 +1,4 @@
-//! What comes of it.
+//! Simulated environment of the task.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -8,48 +8,39 @@ use wdgnn_sim::{
     error::Result,
     model::ModelFile,
     profiles::Profile,
-    scene::{Layout, Scene, Swarm},
-    world::{Condition, Derivative, Rival, World},
+    scene::{Scene, StateLayout, Swarm},
+    world::{Adjoint, Baseline, Presentation, Scenario, Training, World},
 };
 
 use super::task::{Place, Rendezvous};
 
-/// A plane with nothing in it.
+/// Empty plane.
 #[derive(Clone, Debug, Default)]
 pub struct Plane;
 
 impl World for Plane {
     type Task = Rendezvous;
     type Shapes = (<Rendezvous as Onboard>::Shape,);
-
     const NAME: &'static str = "rendezvous";
-    const TITLE: &'static str = "robots that meet";
-    const SCORE: &'static str = "mean squared distance from the middle in m²";
-    const PACKAGE: &'static str = "rendezvous";
 
-    fn layout() -> Layout {
-        Layout { position: 0..2, velocity: 0..0 }
+    fn layout() -> StateLayout {
+        StateLayout { position: 0..2, velocity: 0..0 }
     }
 
-    fn condition() -> Condition {
-        Condition { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
+    fn default_scenario() -> Scenario {
+        Scenario { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
     }
 
-    fn task() -> Rendezvous {
+    fn default_task() -> Rendezvous {
         Rendezvous
     }
 
-    /// The network that comes with it, and is in the robot's image.
-    fn model(_: Profile) -> Result<ModelFile> {
-        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
+    /// Draws random positions in a square.
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
+        Ok((0..scenario.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
     }
 
-    /// Anywhere in a square.
-    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
-        Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
-    }
-
-    fn place(Place([x, y]): &Place) -> [f32; 3] {
+    fn position(Place([x, y]): &Place) -> [f32; 3] {
         [*x, *y, 0.0]
     }
 
@@ -64,18 +55,35 @@ impl World for Plane {
         let squares = places.iter().flat_map(|place| [0, 1].map(|axis| place.0[axis] - middle[axis]));
         squares.map(|x| f64::from(x * x)).sum::<f64>() / places.len() as f64
     }
+}
 
-    /// Optional: whom networks are held against. The plainest one first.
-    fn rivals() -> Vec<Rival<Self>> {
-        let rival = |name, title, make| Rival { name, title, shown: true, make };
-        vec![
-            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
-            rival("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
-        ]
+/// Optional: titles, models and baselines.
+impl Presentation for Plane {
+    const TITLE: &'static str = "robots that meet";
+    const SCORE: &'static str = "mean squared distance from the center in m²";
+    const PACKAGE: &'static str = "rendezvous";
+
+    /// Returns the shipped network, which is also in the robot's image.
+    fn model(_: Profile) -> Result<ModelFile> {
+        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
-    /// Optional: with it, networks are trained through the simulator.
-    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+    /// Returns the baselines, simplest first.
+    fn baselines() -> Vec<Baseline<Self>> {
+        let baseline = |name, title, make| Baseline { name, title, shown: true, make };
+        vec![
+            baseline("expert", "to the center of all robots", |_, _| {
+                Box::new(To(|scene, _| middle(scene.states)))
+            }),
+            baseline("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbor_center))),
+        ]
+    }
+}
+
+/// Optional: training through the simulator.
+impl Training for Plane {
+    /// Returns the adjoint of an episode.
+    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))
     }
 }
@@ -84,12 +92,12 @@ fn middle(places: &[Place]) -> [f32; 2] {
     [0, 1].map(|axis| places.iter().map(|place| place.0[axis]).sum::<f32>() / places.len() as f32)
 }
 
-fn neighbours_middle(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
+fn neighbor_center(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
     let near = scene.links.of(robot).iter().map(|&other| scene.states[other as usize]);
     middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
 }
 
-/// Everybody goes somewhere as fast as it can.
+/// Controller that moves each robot to a goal as fast as possible.
 struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
 
 impl Swarm<Rendezvous> for To {
@@ -103,22 +111,22 @@ impl Swarm<Rendezvous> for To {
     }
 }
 
-/// The derivative of everything above.
+/// Adjoint of the functions above.
 struct Backwards;
 
-impl Derivative<Plane> for Backwards {
-    fn score(&mut self, _: u32, places: &[Place], weight: f32, owed: &mut [f32]) {
+impl Adjoint<Plane> for Backwards {
+    fn score(&mut self, _: u32, places: &[Place], weight: f32, grad: &mut [f32]) {
         let middle = middle(places);
-        for (place, owed) in places.iter().zip(owed.as_chunks_mut::<2>().0) {
+        for (place, grad) in places.iter().zip(grad.as_chunks_mut::<2>().0) {
             for axis in 0..2 {
-                owed[axis] += weight * 2.0 * (place.0[axis] - middle[axis]) / places.len() as f32;
+                grad[axis] += weight * 2.0 * (place.0[axis] - middle[axis]) / places.len() as f32;
             }
         }
     }
 
-    fn step(&mut self, task: &Rendezvous, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]) {
+    fn step(&mut self, task: &Rendezvous, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]) {
         let commands = commands[tick as usize].iter_mut();
-        commands.zip(owed).for_each(|(command, owed)| *command += task.period() * *owed);
+        commands.zip(grad).for_each(|(command, grad)| *command += task.period() * *grad);
     }
 
     fn observe(
@@ -126,17 +134,17 @@ impl Derivative<Plane> for Backwards {
         _: &Rendezvous,
         _: &Place,
         others: &[Place],
-        owed: &[f32],
+        grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     ) {
         let share = 1.0 / (others.len() + 1) as f32;
-        for (axis, owed) in owed.iter().enumerate() {
-            add(None, axis, -share * owed * others.len() as f32);
-            (0..others.len()).for_each(|other| add(Some(other), axis, share * owed));
+        for (axis, grad) in grad.iter().enumerate() {
+            add(None, axis, -share * grad * others.len() as f32);
+            (0..others.len()).for_each(|other| add(Some(other), axis, share * grad));
         }
     }
 
-    fn passes(
+    fn passes_gradient(
         &self,
         task: &Rendezvous,
         _: &Place,
@@ -148,8 +156,8 @@ impl Derivative<Plane> for Backwards {
         output.iter().zip(command).map(|(output, command)| *output == command).collect()
     }
 
-    /// Training starts from robots that go to their neighbours' mean.
-    fn guess(&self) -> Vec<(usize, usize, f32)> {
+    /// Returns the initial controller of training: motion to the neighbors' mean.
+    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
         vec![(0, 0, 2.0), (1, 1, 2.0)]
     }
 }

@@ -1,4 +1,4 @@
-//! The whole story of a task of one's own: trained, flown, shown, on emulated robots.
+//! Custom task from training to emulated robots.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A place of this test's own.
+/// Creates a temporary folder.
 fn place(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -25,7 +25,7 @@ fn digest(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn every_way_of_training_gives_a_network_that_flies_and_shows() {
+fn every_recipe_gives_a_network_with_a_report() {
     let folder = place("trained");
     for recipe in ["through", "evolve"] {
         let model = folder.join(format!("{recipe}.wdgnn"));
@@ -46,7 +46,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
         let printed =
             run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
-            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
+            printed.contains("to the neighbors' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
         );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));
@@ -54,7 +54,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
 }
 
 #[test]
-fn the_network_that_comes_with_it_beats_averaging() {
+fn the_shipped_network_beats_averaging() {
     let page = place("shipped").join("page.html");
     let json =
         run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
@@ -67,7 +67,7 @@ fn the_network_that_comes_with_it_beats_averaging() {
 }
 
 #[test]
-fn what_it_cannot_do_is_told() {
+fn unsupported_recipes_are_rejected() {
     let out = place("told").join("x.wdgnn");
     let output = Command::new(env!("CARGO_BIN_EXE_rendezvous"))
         .args(["train", "--task", "rendezvous", "--recipe", "ours", "--out", out.to_str().unwrap()])
@@ -79,13 +79,13 @@ fn what_it_cannot_do_is_told() {
 
 #[test]
 #[cfg(feature = "emulated")]
-fn emulated_robots_do_the_same_to_the_last_bit() {
+fn emulated_robots_equal_native_robots_bit_for_bit() {
     let arguments = |nodes| ["swarm", "--task", "rendezvous", "--nodes", nodes, "--ticks", "60"];
     assert_eq!(digest(&arguments("native")), digest(&arguments("emulated")));
 }
 
 #[test]
-fn a_seed_gives_the_same_flight_again() {
+fn equal_seeds_give_equal_digests() {
     let arguments = ["swarm", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
     assert_eq!(digest(&arguments), digest(&arguments));
 }

@@ -4,18 +4,18 @@ use std::time::Instant;
 
 use super::clock::{cpu_seconds, resident_bytes, shortest};
 use crate::{
-    air::options::Faults,
+    controllers::{Controller, EvalConfig, ONLINE},
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
-    lineup::{Controller, Lineup, ONLINE},
+    medium::options::Faults,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::{
         networks::Network,
-        on_air::{Air, KEY},
+        radio_swarm::{KEY, RadioConfig},
     },
-    world::{Condition, World, flock::Flock},
+    world::{Presentation as _, Scenario, World, flock::Flock},
 };
 
 /// Robot-steps that are flown for one figure, at least: some seconds.
@@ -33,28 +33,28 @@ pub struct Flown {
     pub bytes_per_robot: Option<f64>,
 }
 
-fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
-    let condition = Condition { robots, ticks, ..Condition::PAPER };
+fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
+    let condition = Scenario { robots, ticks, ..Scenario::PAPER };
     condition.check()?;
-    Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+    Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
 }
 
 /// One swarm whose robots hand each other their beacons and learn in flight.
 pub fn typed(robots: usize) -> Result<Flown> {
-    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
-    let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
+    let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);
     let before = resident_bytes();
     let start = start(robots, ticks)?;
     let mut bytes = None;
     let mut shortest = f64::INFINITY;
     for _ in 0..(STEPS / robots / ticks as usize).clamp(5, 20) {
-        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        let mut swarm = eval.swarm(&controller, &start, 0)?;
         let begin = cpu_seconds();
         let mut aloft = start.begin();
         for _ in 0..ticks {
-            aloft.think(swarm.as_mut())?;
-            aloft.go(&task);
+            aloft.decide(swarm.as_mut())?;
+            aloft.advance(&task);
         }
         shortest = shortest.min(cpu_seconds() - begin);
         bytes = bytes.or(resident_bytes());
@@ -68,30 +68,30 @@ pub fn typed(robots: usize) -> Result<Flown> {
 pub fn sealed(robots: usize) -> Result<f64> {
     let start = start(robots, 200)?;
     let time = shortest(5, || in_sealed_bytes(&start))?;
-    Ok(robots as f64 * f64::from(start.condition.ticks) / time)
+    Ok(robots as f64 * f64::from(start.scenario.ticks) / time)
 }
 
 /// Flies a swarm in sealed bytes from its start to its end.
-pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
+pub fn in_sealed_bytes(start: &Episode<Flock>) -> Result {
     let model = Flock::<2>::model(Profile::Exact)?;
     let network = Network::of(&model, Profile::Exact)?;
-    let air = Air { layout: &Flock::<2>::layout(), faults: &Faults::default(), swarm: 0, key: KEY };
+    let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &Faults::default(), swarm: 0, key: KEY };
     let mut swarm = network.native(&air, start.states.len(), true)?;
-    start.fly_alone(&network.task, swarm.as_mut()).map(drop)
+    start.run_unobserved(&network.task, swarm.as_mut()).map(drop)
 }
 
 /// How much sooner so many threads are done with a large swarm, by the clock on the wall: the best of some pairs of flights.
 pub fn speedup(threads: usize) -> Result<f64> {
-    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
-    let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
+    let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let start = start(20_000, 10)?;
     let time = |threads: usize| -> Result<f64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Failed(format!("cannot start threads: {error}")))?;
         pool.install(|| {
-            let mut swarm = lineup.swarm(&controller, &start, 0)?;
+            let mut swarm = eval.swarm(&controller, &start, 0)?;
             let begin = Instant::now();
-            start.fly_alone(&task, swarm.as_mut())?;
+            start.run_unobserved(&task, swarm.as_mut())?;
             Ok(begin.elapsed().as_secs_f64())
         })
     };

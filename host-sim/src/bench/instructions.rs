@@ -9,10 +9,10 @@ use wdgnn_core::{filter::scale::Scale, model::activation::Activation, tasks::flo
 
 use super::training::SIZE;
 use crate::{
+    controllers::{Controller, EvalConfig, ONLINE},
+    episode::Episode,
     error::{Error, Result},
     files,
-    flight::Start,
-    lineup::{Controller, Lineup, ONLINE},
     links::Links,
     recipe::{Architecture, RecipeName},
     seeds::{Purpose, generator},
@@ -25,7 +25,7 @@ use crate::{
         through,
         ways::Through,
     },
-    world::{Condition, World as _, flock::Flock},
+    world::{Scenario, World as _, flock::Flock},
 };
 
 /// A kernel: its name, how many of what one round has, and the round.
@@ -118,33 +118,33 @@ fn through_time(rounds: usize) -> Result {
     let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
-    let draw = |_: &mut _| (Flock::<2>::default(), Condition::PAPER);
+    let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];
     let way = Through { flights: 1, ..Through::DEFAULT };
     (0..rounds).try_for_each(|_| through::gradient(&draft, &way, &draw, 1, 1, &mut into).map(drop))
 }
 
-fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
-    let condition = Condition { robots, ticks, ..Condition::PAPER };
-    Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
+    let condition = Scenario { robots, ticks, ..Scenario::PAPER };
+    Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
 }
 
 fn links(rounds: usize) -> Result {
     let start = start(2000, 1)?;
-    let places: Vec<[f32; 3]> = start.states.iter().map(Flock::<2>::place).collect();
+    let places: Vec<[f32; 3]> = start.states.iter().map(Flock::<2>::position).collect();
     let mut links = Links::default();
     for _ in 0..rounds {
-        links.find(&places, Condition::PAPER.radius);
+        links.find(&places, Scenario::PAPER.radius);
     }
     Ok(())
 }
 
 fn flight(rounds: usize) -> Result {
-    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
-    let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
+    let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let start = start(50, 20 * rounds as u32)?;
-    let mut swarm = lineup.swarm(&controller, &start, 0)?;
-    start.fly_alone(&task, swarm.as_mut()).map(drop)
+    let mut swarm = eval.swarm(&controller, &start, 0)?;
+    start.run_unobserved(&task, swarm.as_mut()).map(drop)
 }
 
 fn sealed(rounds: usize) -> Result {

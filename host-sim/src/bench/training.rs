@@ -25,7 +25,7 @@ use crate::{
         through,
         ways::Through,
     },
-    world::{Condition, flock::Flock},
+    world::{Scenario, flock::Flock},
 };
 
 /// A batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
@@ -77,7 +77,7 @@ pub fn through() -> Result<f64> {
     let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
-    let draw = |_: &mut _| (Flock::<2>::default(), Condition::PAPER);
+    let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];
     let way = Through { flights: 4, ..Through::DEFAULT };
     let mut step = 0;

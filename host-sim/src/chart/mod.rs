@@ -10,7 +10,7 @@ pub use self::{
     plot::Plot,
     svg::{Drawing, color_name},
 };
-use crate::lineup::ONLINE;
+use crate::controllers::ONLINE;
 
 /// A line chart.
 #[derive(Clone, Debug, Default)]

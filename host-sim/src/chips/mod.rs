@@ -31,8 +31,8 @@ use self::{
     twin::Twin,
 };
 use crate::{
+    episode::closeness,
     error::{Error, Result},
-    flight::closeness,
     links::Links,
     seeds::{Purpose, generator},
     world::flock::{place, variation},

@@ -11,8 +11,8 @@ use wdgnn_link::{
 use wdgnn_protocol::companion::CHECKSUM;
 
 use crate::{
-    air::station::{self, MASTER},
-    profiles::Own,
+    medium::key_operator::{self, MASTER},
+    profiles::RobotKeyring,
     scene::Frame,
 };
 
@@ -61,13 +61,13 @@ pub struct Told {
 impl Told {
     /// The keys by which others prove their names to this robot, of a swarm of so many.
     pub fn roster(self, name: NodeId, robots: usize) -> &'static [Key] {
-        if self.proofs { station::roster(name).get(..robots).unwrap_or_default() } else { &[] }
+        if self.proofs { key_operator::peer_keys(name).get(..robots).unwrap_or_default() } else { &[] }
     }
 
     /// What this robot is told of its own, of a swarm of so many.
-    pub fn own(self, name: NodeId, robots: usize) -> Option<Own> {
+    pub fn own(self, name: NodeId, robots: usize) -> Option<RobotKeyring> {
         let personal = self.personal.then(|| personal_key(&MASTER, name))?;
-        Some(Own { name, personal, epoch: 0, roster: self.roster(name, robots) })
+        Some(RobotKeyring { name, personal, epoch: 0, roster: self.roster(name, robots) })
     }
 
     /// The settings pages of a swarm of so many.
@@ -119,7 +119,7 @@ impl Operator {
         }
         if self.frames.is_empty() {
             let at = tick?.saturating_add(self.ticks.len() as u32);
-            self.frames = station::frames(self.staying.iter().copied(), at, TAG_BYTES);
+            self.frames = key_operator::update_frames(self.staying.iter().copied(), at, TAG_BYTES);
             self.changes = Some(at);
         }
         let frame = self.frames.get(self.said % self.frames.len().max(1)).cloned();

@@ -13,7 +13,7 @@ use wdgnn_robot::{
     onboard::{BUFFER_BYTES, Robot},
     ports::{NoStore, Ports, Radio, Received},
 };
-use wdgnn_sim::ports::{Eyes, Motors};
+use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
 
 /// A status's turn that means none.
 const NO_TURN: u8 = u8::MAX;
@@ -75,8 +75,8 @@ impl<'w, C: Codec> Twin<'w, C> {
         let mut done = [0.0; 2];
         let mut ports = Ports {
             radio: &mut Frames(frames.iter()),
-            sensor: &mut Eyes(pose),
-            actuator: &mut Motors(&mut done),
+            sensor: &mut FixedSensor(pose),
+            actuator: &mut RecordingActuator(&mut done),
             store: &mut NoStore,
         };
         control_loop::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_BYTES]);

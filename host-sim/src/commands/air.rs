@@ -8,7 +8,7 @@ use super::{
     typed::Typed,
 };
 use crate::{
-    airtime::{Airtime, MOST_USE},
+    airtime::{Airtime, MAX_CHANNEL_USE},
     error::{Error, Result},
     option_range::OptionRange,
     origin::Origin,
@@ -109,7 +109,7 @@ impl AirArguments {
             Some(_) => format!(
                 "on the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
                  time.",
-                100.0 * MOST_USE
+                100.0 * MAX_CHANNEL_USE
             ),
         }
     }
@@ -126,7 +126,7 @@ impl AirArguments {
         let bars = profiles.iter().map(|&profile| {
             let rate = self.rate_of(profile);
             let radios = Radio::ALL.iter().filter_map(|&radio| {
-                let highest = Airtime::new(profile, radio)?.highest_rate(self.robots);
+                let highest = Airtime::new(profile, radio)?.max_rate(self.robots);
                 let text = format!("{highest:.1} Hz");
                 let label = if profile.radio() == Some(radio) { "made for: " } else { "" };
                 let label = format!("{label}{}", radio.name());
@@ -165,7 +165,7 @@ impl AirArguments {
                 bytes: airtime.map(|airtime| airtime.bytes),
                 microseconds: airtime.map(|airtime| airtime.microseconds),
                 usage: airtime.map(|airtime| airtime.usage(self.robots, rate)),
-                highest_rate: airtime.map(|airtime| airtime.highest_rate(self.robots)),
+                highest_rate: airtime.map(|airtime| airtime.max_rate(self.robots)),
             }
         };
         ProfileOutput {
@@ -181,7 +181,7 @@ impl AirArguments {
         let heading = format!(
             "Highest exchange rate in Hz of {} robots that hear each other, frames sealed, {:.0} % of the time",
             self.robots,
-            100.0 * MOST_USE
+            100.0 * MAX_CHANNEL_USE
         );
         let mut rows = vec![["profile", "frames", "bytes each", "flown at"].map(str::to_owned).to_vec()];
         rows[0].extend(Radio::ALL.iter().map(|radio| radio.name().to_owned()));
@@ -191,7 +191,7 @@ impl AirArguments {
             row.push(format!("{} Hz", self.rate_of(profile)));
             row.extend(Radio::ALL.iter().map(|&radio| {
                 let airtime = Airtime::new(profile, radio);
-                airtime.map_or("–".into(), |airtime| format!("{:.1}", airtime.highest_rate(self.robots)))
+                airtime.map_or("–".into(), |airtime| format!("{:.1}", airtime.max_rate(self.robots)))
             }));
             rows.push(row);
         }
@@ -218,7 +218,7 @@ impl AirArguments {
                     format!("{} bytes", airtime.bytes),
                     format!("{:.0} µs", airtime.microseconds),
                     format!("{:.1} %", 100.0 * airtime.usage(self.robots, rate)),
-                    format!("{:.1} Hz", airtime.highest_rate(self.robots)),
+                    format!("{:.1} Hz", airtime.max_rate(self.robots)),
                 ],
             });
             row.push(if profile.radio() == Some(radio) { "made for this" } else { "" }.into());
@@ -239,7 +239,7 @@ fn check(profile: Profile, robots: usize, rate: f64) -> Result {
     // A profile fits the radio that it is made for; a test says so.
     let Some(airtime) = Airtime::new(profile, radio) else { return Ok(()) };
     let usage = airtime.usage(robots, rate);
-    if usage <= MOST_USE {
+    if usage <= MAX_CHANNEL_USE {
         return Ok(());
     }
     Err(Error::usage(format!(
@@ -248,8 +248,8 @@ fn check(profile: Profile, robots: usize, rate: f64) -> Result {
         profile.name(),
         100.0 * usage,
         radio.name(),
-        100.0 * MOST_USE,
-        airtime.most_robots(rate),
-        airtime.highest_rate(robots)
+        100.0 * MAX_CHANNEL_USE,
+        airtime.max_robots(rate),
+        airtime.max_rate(robots)
     )))
 }

@@ -6,8 +6,8 @@ use super::typed::Typed;
 use crate::{
     error::{Error, Result},
     world::{
-        Condition, World,
-        condition::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
+        Environment, Scenario,
+        scenario::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
     },
 };
 
@@ -30,15 +30,15 @@ pub struct ConditionArguments {
 
 impl ConditionArguments {
     /// The condition in the world `W`.
-    pub fn of<W: World>(&self) -> Result<Condition> {
-        let usual = W::condition();
+    pub fn of<W: Environment>(&self) -> Result<Scenario> {
+        let usual = W::default_scenario();
         if self.speed.is_some() && usual.speed == 0.0 {
             return Err(Error::usage(format!(
                 "--speed has no effect: robots of --task {} start at rest",
                 W::NAME
             )));
         }
-        let condition = Condition {
+        let condition = Scenario {
             robots: self.robots.unwrap_or(usual.robots),
             radius: self.radius.unwrap_or(usual.radius),
             speed: self.speed.unwrap_or(usual.speed),
@@ -49,8 +49,8 @@ impl ConditionArguments {
     }
 
     /// What was told, with everything about the condition that nobody typed.
-    pub fn settled(&self, typed: &Typed, condition: &Condition) -> Typed {
-        let Condition { robots, radius, speed, ticks } = condition;
+    pub fn settled(&self, typed: &Typed, condition: &Scenario) -> Typed {
+        let Scenario { robots, radius, speed, ticks } = condition;
         let settled =
             typed.clone().or("robots", robots).or("radius", radius).without("seconds").or("ticks", ticks);
         // Robots that start at rest have none.

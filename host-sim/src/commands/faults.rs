@@ -14,20 +14,20 @@ use super::{
     typed::Typed,
 };
 use crate::{
-    air::options::{Faults, Trust},
+    controllers::{Controller, EXPERT, EvalConfig},
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::FlightArguments,
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
-    jobs::{self, Pace},
-    lineup::{Controller, EXPERT, Lineup},
+    jobs::{self, Schedule},
+    medium::options::{Faults, Trust},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
     profiles::Profile,
     progress, table,
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
@@ -115,16 +115,16 @@ struct Table {
 struct Length {
     seconds: f64,
     swarms: usize,
-    condition: Condition,
+    condition: Scenario,
 }
 
 impl FaultsArguments {
     /// Flies and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
-        let ticks = |seconds: f64| (seconds / f64::from(W::task().period())).round() as u32;
+        let ticks = |seconds: f64| (seconds / f64::from(W::default_task().period())).round() as u32;
         for (seconds, _) in &lengths {
             self.own.faults(condition.robots, ticks(*seconds), self.seed)?;
         }
@@ -132,11 +132,11 @@ impl FaultsArguments {
         self.outputs.check()?;
         let settled = self.settled(&condition);
         let command = settled.command("faults");
-        let models = self.model::<W>()?.words();
+        let models = self.model::<W>()?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
-                let condition = Condition { ticks: ticks(seconds), ..condition };
+                let condition = Scenario { ticks: ticks(seconds), ..condition };
                 Length { seconds, swarms, condition }
             })
             .collect();
@@ -158,7 +158,7 @@ impl FaultsArguments {
     }
 
     /// Everything that counted; the lengths of flights are usual where none was asked for.
-    fn settled(&self, condition: &Condition) -> Typed {
+    fn settled(&self, condition: &Scenario) -> Typed {
         let told = |option: &str| self.scenario.typed.told().iter().any(|told| told.option == option);
         let settled = self.condition.settled(&self.scenario.typed, condition);
         match self.seconds {
@@ -169,8 +169,8 @@ impl FaultsArguments {
     }
 
     /// The lengths of flights in seconds, each with how many swarms fly so long.
-    fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
-        let period = f64::from(W::task().period());
+    fn lengths<W: Environment>(&self) -> Result<Vec<(f64, usize)>> {
+        let period = f64::from(W::default_task().period());
         // Seconds as they are said: a period of 0.01 is not exactly that.
         let of_ticks = |ticks: u32| (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
         let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
@@ -180,17 +180,23 @@ impl FaultsArguments {
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn model<W: World>(&self) -> Result<ModelFile> {
+    fn model<W: Environment>(&self) -> Result<ModelFile> {
         self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
     }
 
-    fn bench<W: World>(&self, condition: Condition, swarms: usize, seed: u64) -> Result<Bench<W>> {
+    fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        Bench::new(Lineup::<W>::of(vec![self.model::<W>()?], self.profile), condition, swarms, seed, trust)
+        Bench::new(
+            EvalConfig::<W>::of(vec![self.model::<W>()?], self.profile),
+            condition,
+            swarms,
+            seed,
+            trust,
+        )
     }
 
     /// Flies all tables, each as often as there are seeds.
-    fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
+    fn fly<W: Environment>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
         let own = self.own.words();
         let plans = lengths
             .iter()
@@ -207,7 +213,7 @@ impl FaultsArguments {
             return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
         }
         let bar = progress::bar(jobs.len() as u64, "flying");
-        let rows = jobs::map(work, Pace::InTurn, jobs.len(), |job| {
+        let rows = jobs::map(work, Schedule::Sequential, jobs.len(), |job| {
             let (length, plan) = &plans[jobs[job].0];
             let row = plan.fly(jobs[job].1)?;
             bar.inc(1);
@@ -224,7 +230,7 @@ impl FaultsArguments {
     }
 
     /// The worst of every row over seeds.
-    fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
+    fn table<W: Environment>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
         let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
@@ -234,7 +240,7 @@ impl FaultsArguments {
     }
 
     /// What a table is of.
-    fn heading<W: World>(&self, table: &Table) -> String {
+    fn heading<W: Environment>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(
             "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
@@ -249,7 +255,7 @@ impl FaultsArguments {
         )
     }
 
-    fn print<W: World>(&self, table: &Table) {
+    fn print<W: Environment>(&self, table: &Table) {
         let Table { reference, faults, .. } = table;
         println!("{}\n", self.heading::<W>(table));
         table::print(&faults::cells(faults));
@@ -288,7 +294,7 @@ impl FaultsArguments {
         }
     }
 
-    fn page<W: World>(&self, tables: &[Table], origin: Origin) -> ChartPage {
+    fn page<W: Environment>(&self, tables: &[Table], origin: Origin) -> ChartPage {
         let holding = tables.iter().flat_map(|table| &table.faults).filter(|row| row.holds).count();
         let all: usize = tables.iter().map(|table| table.faults.len()).sum();
         let bars = tables.iter().flat_map(|table| {
@@ -400,14 +406,14 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
 }
 
 /// What there is to compare with: the same swarms without faults, as trained, and under the expert.
-fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
+fn reference<W: Environment>(bench: &Bench<W>) -> Result<String> {
     let total =
         |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
     let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
     let of_expert = match Controller::named(EXPERT) {
         Ok(expert) => {
             let outcomes =
-                evaluate(&bench.lineup, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
+                evaluate(&bench.eval, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
             let expert = outcomes.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
             format!(", {:.3} of the expert's", flown / expert)
         }

@@ -20,11 +20,11 @@ use crate::{
         stop_on_interrupt,
         typed::Typed,
     },
+    controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS},
     error::{Error, Result},
-    evaluate::{Case, Outcome, calls, evaluate, evaluate_all},
+    evaluate::{Case, ControllerResult, evaluate, evaluate_all, progress_steps},
     fault_options::FaultArguments,
     jobs,
-    lineup::{Controller, Lineup, MANY_ROBOTS},
     model::ModelFile,
     option_range::OptionRange,
     page::{self, flights::counted, replay::Replay},
@@ -33,9 +33,9 @@ use crate::{
     recipe::{Architecture, RecipeName},
     train::recipe::Recipe,
     world::{
-        Condition, World as _,
-        condition::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
-        flock::{Flock, bodies::Quirks},
+        Presentation as _, Scenario, World as _,
+        flock::{Flock, dynamics::ModelMismatch},
+        scenario::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
     },
 };
 
@@ -68,16 +68,16 @@ pub struct FlockArguments {
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
     /// Robots per swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
+    #[arg(long, value_name = "N", default_value_t = Scenario::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
     /// Radio range in meters. The spacing at the start is proportional to it.
-    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, value_parser = RADIUS_METRES.parser::<f32>())]
+    #[arg(long, value_name = "METRES", default_value_t = Scenario::PAPER.radius, value_parser = RADIUS_METRES.parser::<f32>())]
     pub radius: f32,
     /// Largest starting speed per axis in m/s.
-    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, value_parser = SPEED.parser::<f32>())]
+    #[arg(long, value_name = "M/S", default_value_t = Scenario::PAPER.speed, value_parser = SPEED.parser::<f32>())]
     pub speed: f32,
     /// Length of a flight in ticks of 10 ms.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks, value_parser = TICKS.parser::<u32>())]
+    #[arg(long, value_name = "N", default_value_t = Scenario::PAPER.ticks, value_parser = TICKS.parser::<u32>())]
     pub ticks: u32,
     /// Held-out swarms to fly [default: 40, or 1 with more than 5000 robots].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
@@ -117,21 +117,21 @@ pub struct FlockArguments {
 }
 
 impl FlockArguments {
-    fn condition(&self) -> Condition {
-        Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks }
+    fn condition(&self) -> Scenario {
+        Scenario { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks }
     }
 
     /// Many robots are many samples.
     fn swarms(&self) -> usize {
-        self.swarms.unwrap_or(if self.robots > MANY_ROBOTS { 1 } else { 40 })
+        self.swarms.unwrap_or(if self.robots > LARGE_SWARM_ROBOTS { 1 } else { 40 })
     }
 
-    fn lineup(&self) -> Result<Lineup<Flock>> {
-        let mut lineup = match (self.profile, self.recipe) {
+    fn eval(&self) -> Result<EvalConfig<Flock>> {
+        let mut eval = match (self.profile, self.recipe) {
             (profile, recipe @ (RecipeName::Ours | RecipeName::Through)) => {
-                Lineup::of_profile(recipe, profile)?
+                EvalConfig::for_profile(recipe, profile)?
             }
-            (Profile::Exact, recipe @ RecipeName::Paper) => Lineup::shipped(recipe)?,
+            (Profile::Exact, recipe @ RecipeName::Paper) => EvalConfig::shipped(recipe)?,
             (profile, recipe) => {
                 return Err(Error::usage(format!(
                     "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
@@ -141,31 +141,31 @@ impl FlockArguments {
             }
         };
         if let Some(path) = &self.model {
-            lineup.put(ModelFile::load(path)?);
+            eval.insert_model(ModelFile::load(path)?);
         }
-        lineup.world = Flock::with(Quirks { delay: self.actuator_delay, ..Quirks::default() });
-        lineup.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
-        lineup.check()?;
-        lineup.step = self.step_size;
-        lineup.many = self.robots > MANY_ROBOTS && lineup.faults.is_none();
-        if lineup.many {
+        eval.world = Flock::with(ModelMismatch { delay: self.actuator_delay, ..ModelMismatch::default() });
+        eval.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
+        eval.check()?;
+        eval.step = self.step_size;
+        eval.is_large = self.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
+        if eval.is_large {
             eprintln!(
                 "more than {}: only the expert and robots that learn in flight are flown",
-                counted(MANY_ROBOTS, "robot")
+                counted(LARGE_SWARM_ROBOTS, "robot")
             );
         }
-        Ok(lineup)
+        Ok(eval)
     }
 
     /// Flies and prints.
     pub fn run(&self) -> Result {
         let condition = self.condition();
         condition.check()?;
-        let lineup = self.lineup()?;
-        if self.profile != Profile::Exact || lineup.faults.is_some() {
+        let eval = self.eval()?;
+        if self.profile != Profile::Exact || eval.faults.is_some() {
             self.profile.check_robots(self.robots)?;
         }
-        if self.realisations.is_some() && (self.profile != Profile::Exact || lineup.faults.is_some()) {
+        if self.realisations.is_some() && (self.profile != Profile::Exact || eval.faults.is_some()) {
             return Err(Error::usage("--realisations cannot be combined with --profile or faults"));
         }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
@@ -174,24 +174,24 @@ impl FlockArguments {
         self.trajectories.check()?;
         let mut over = Vec::new();
         let mut recorded = None;
-        let (lineup, outcomes) = if let Some(count) = self.realisations {
+        let (eval, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
-        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
+        } else if eval.is_large && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
             // So many robots are flown once, for figures and page.
-            let (replay, outcomes) = self.record(&lineup, &condition)?;
+            let (replay, outcomes) = self.record(&eval, &condition)?;
             recorded = Some(replay);
-            (lineup, outcomes)
+            (eval, outcomes)
         } else {
-            let mut seeds = self.fly(&lineup, &condition)?;
+            let mut seeds = self.fly(&eval, &condition)?;
             if seeds.len() > 1 {
                 over = flock_tables::over_seeds(&seeds);
             }
-            (lineup, seeds.swap_remove(0))
+            (eval, seeds.swap_remove(0))
         };
-        let delayed = self.flies_delayed(&lineup).then(|| Delayed::fly(&lineup, &condition, self.seed));
+        let delayed = self.flies_delayed(&eval).then(|| Delayed::fly(&eval, &condition, self.seed));
         let delayed = delayed.transpose()?;
         let command = self.settled().command("flock");
-        let origin = &self.scenario.origin(command, lineup.words()).with_faults(&self.faults.words());
+        let origin = &self.scenario.origin(command, eval.describe()).with_faults(&self.faults.words());
         outputs.deliver(&Results {
             origin,
             json: self.output(&outcomes, &over, delayed.as_ref()),
@@ -199,73 +199,86 @@ impl FlockArguments {
                 if let Some(delayed) = &delayed {
                     println!("{}\n", delayed.scores.sentence());
                 }
-                self.print_table(&lineup, &outcomes);
+                self.print_table(&eval, &outcomes);
                 self.print_seeds(&outcomes, &over);
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), delayed.as_ref(), origin),
-            plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
+            page: &|| self.page(&eval, &outcomes, recorded.as_ref(), delayed.as_ref(), origin),
+            plots: &|| {
+                page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::default_task().period())
+            },
         })?;
-        self.trajectories.write(&lineup, &condition, self.seed)?;
+        self.trajectories.write(&eval, &condition, self.seed)?;
         self.scenario.save("flock", &self.scenario.typed)
     }
 
     /// Flies every seed's swarms.
-    fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<Vec<Vec<Outcome>>> {
-        let controllers = lineup.controllers();
+    fn fly(&self, eval: &EvalConfig<Flock>, condition: &Scenario) -> Result<Vec<Vec<ControllerResult>>> {
+        let controllers = eval.controllers();
         let swarms = self.swarms();
-        let case = |seed| Case { lineup, controllers: &controllers, condition, swarms, seed };
+        let case = |seed| Case { eval, controllers: &controllers, scenario: condition, swarms, seed };
         let cases: Vec<_> = (self.seed..).take(self.seeds).map(case).collect();
-        let bar = progress::bar(calls(lineup, condition, cases.len() * swarms * controllers.len()), "flying");
-        let work = format!("{}, {}", self.settled().command("flock"), lineup.words());
+        let bar = progress::bar(
+            progress_steps(eval, condition, cases.len() * swarms * controllers.len()),
+            "flying",
+        );
+        let work = format!("{}, {}", self.settled().command("flock"), eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
     }
 
     /// Flies one swarm and records it.
-    fn record(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<(Replay, Vec<Outcome>)> {
-        let controllers = lineup.controllers();
-        let bar = progress::bar(calls(lineup, condition, controllers.len()), "flying");
+    fn record(
+        &self,
+        eval: &EvalConfig<Flock>,
+        condition: &Scenario,
+    ) -> Result<(Replay, Vec<ControllerResult>)> {
+        let controllers = eval.controllers();
+        let bar = progress::bar(progress_steps(eval, condition, controllers.len()), "flying");
         let shown = controllers.clone();
-        let (replay, flights) = page::replay::record(lineup, shown, condition, self.seed, &|| bar.inc(1))?;
+        let (replay, flights) = page::replay::record(eval, shown, condition, self.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let flown = controllers.iter().zip(flights);
-        Ok((replay, flown.map(|(one, flight)| Outcome::of(one, &[flight])).collect()))
+        Ok((replay, flown.map(|(one, flight)| ControllerResult::of(one, &[flight])).collect()))
     }
 
     /// Trains and flies realisations one after the other. The last one's networks are those of the page's replay.
-    fn realise(&self, count: usize, condition: &Condition) -> Result<(Lineup<Flock>, Vec<Outcome>)> {
+    fn realise(
+        &self,
+        count: usize,
+        condition: &Scenario,
+    ) -> Result<(EvalConfig<Flock>, Vec<ControllerResult>)> {
         let stop = stop_on_interrupt()?;
         let epochs = count * Architecture::ALL.len() * Recipe::<Flock>::named(self.recipe)?.epochs;
         let bar = progress::bar(epochs as u64, "training");
         let mut realised = Vec::with_capacity(count);
         let mut flown = None;
         for seed in (self.seed..).take(count) {
-            let mut lineup = realisations::lineup(self.recipe, seed, &bar, &stop)?;
-            lineup.step = self.step_size;
-            let shown: Vec<Controller<Flock>> = lineup
+            let mut eval = realisations::eval(self.recipe, seed, &bar, &stop)?;
+            eval.step = self.step_size;
+            let shown: Vec<Controller<Flock>> = eval
                 .controllers()
                 .into_iter()
                 .filter(|controller| controller.shown || controller.is_network())
                 .collect();
-            realised.push(evaluate(&lineup, &shown, condition, self.swarms(), seed, &|| {})?);
-            flown = Some(lineup);
+            realised.push(evaluate(&eval, &shown, condition, self.swarms(), seed, &|| {})?);
+            flown = Some(eval);
         }
         bar.finish_and_clear();
-        let lineup = flown.ok_or_else(|| Error::Failed("no realisation was trained".into()))?;
-        Ok((lineup, realisations::together(&realised)))
+        let eval = flown.ok_or_else(|| Error::Failed("no realisation was trained".into()))?;
+        Ok((eval, realisations::together(&realised)))
     }
 
     /// Whether one swarm with delayed actuators is flown as well: not where the delay of all swarms is given, and not where flights
     /// take long.
-    fn flies_delayed(&self, lineup: &Lineup<Flock>) -> bool {
-        self.robots > 1 && self.actuator_delay == 0 && self.realisations.is_none() && !lineup.many
+    fn flies_delayed(&self, eval: &EvalConfig<Flock>) -> bool {
+        self.robots > 1 && self.actuator_delay == 0 && self.realisations.is_none() && !eval.is_large
     }
 
     /// Whether this is the paper's experiment.
     fn is_paper(&self) -> bool {
-        let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
+        let papers = self.condition() == Scenario::PAPER && self.profile == Profile::Exact;
         papers && self.actuator_delay == 0 && self.faults.words().is_empty()
     }
 

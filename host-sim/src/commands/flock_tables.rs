@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use crate::{
-    evaluate::{self, Outcome, Spread, Summary},
-    lineup::{CENTRALISED, EXPERT, OFFLINE, ONLINE},
+    controllers::{CENTRALIZED, EXPERT, OFFLINE, ONLINE},
+    evaluate::{self, ControllerResult, MeanStd, Summary},
 };
 
 /// Total and final velocity variation in the paper's Table 1, mean and standard deviation.
 const PAPER: [(&str, [(f64, f64); 2]); 6] = [
     (EXPERT, [(52.0, 2.0), (0.0035, 0.0001)]),
     (OFFLINE, [(84.0, 5.0), (0.0119, 0.0032)]),
-    (CENTRALISED, [(79.0, 4.0), (0.0065, 0.0028)]),
+    (CENTRALIZED, [(79.0, 4.0), (0.0065, 0.0028)]),
     (ONLINE, [(82.0, 4.0), (0.0069, 0.0023)]),
     ("gnn", [(95.0, 6.0), (0.0153, 0.0030)]),
     ("graph-filter", [(428.0, 105.0), (1.8, 1.1)]),
@@ -25,20 +25,20 @@ pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
     PAPER.iter().find(|(known, _)| *known == name).map(|(_, figures)| *figures)
 }
 
-fn total_of(outcomes: &[Outcome], name: &str) -> f64 {
-    evaluate::of(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+fn total_of(outcomes: &[ControllerResult], name: &str) -> f64 {
+    evaluate::find(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
 }
 
 /// Total relative to the expert's, and its standard error over swarms; `None` without an expert or with a total of 0.
-fn ratio(outcome: &Outcome, outcomes: &[Outcome]) -> Option<Spread> {
-    let expert = evaluate::of(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
+fn ratio(outcome: &ControllerResult, outcomes: &[ControllerResult]) -> Option<MeanStd> {
+    let expert = evaluate::find(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
     Some(outcome.ratio_to(expert))
 }
 
 /// The table for people: seven columns, or eleven with all details. `quotes` adds what the paper has.
 pub fn rows<'a>(
-    outcomes: &'a [Outcome],
-    shown: impl Iterator<Item = &'a Outcome>,
+    outcomes: &'a [ControllerResult],
+    shown: impl Iterator<Item = &'a ControllerResult>,
     details: bool,
     quotes: bool,
 ) -> Vec<Vec<String>> {
@@ -46,7 +46,7 @@ pub fn rows<'a>(
     heading.extend(details.then_some(["< 0.2 m", "< 0.3 m", "disagreement"]).into_iter().flatten());
     heading.extend(quotes.then_some("paper's total"));
     heading.extend((quotes && details).then_some("paper's final"));
-    let row = |outcome: &Outcome| {
+    let row = |outcome: &ControllerResult| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
         let mut row = vec![
@@ -89,12 +89,12 @@ pub fn rows<'a>(
 }
 
 /// All rows in the columns of a short table.
-pub fn all_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+pub fn all_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
     rows(outcomes, outcomes.iter(), false, false)
 }
 
 /// The table for programs.
-pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+pub fn csv_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
         "total_mean",
@@ -109,10 +109,10 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         "close_pairs_300_mm",
         "disagreement",
     ];
-    let row = |outcome: &Outcome| {
+    let row = |outcome: &ControllerResult| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
-        let ratio = ratio(outcome, outcomes).unwrap_or(Spread { mean: f64::NAN, std: f64::NAN });
+        let ratio = ratio(outcome, outcomes).unwrap_or(MeanStd { mean: f64::NAN, std: f64::NAN });
         let numbers = [
             total.mean,
             total.std,
@@ -137,22 +137,22 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
 #[derive(Clone, Debug, Serialize)]
 pub struct OverSeeds {
     /// Total relative to the expert's: mean and standard deviation over seeds.
-    pub ratio: Spread,
+    pub ratio: MeanStd,
     /// The same relative to one-hop averaging under the same guard.
-    pub ratio_to_averaging: Spread,
+    pub ratio_to_averaging: MeanStd,
     /// Final velocity variation.
     #[serde(rename = "final")]
-    pub last: Spread,
+    pub last: MeanStd,
     /// Pairs closer than 0.1, 0.2 and 0.3 m, in pair-ticks per swarm.
     pub close_pairs: [f64; 3],
 }
 
 /// Brings seeds together, in the order of the controllers: name, title, and what came out.
-pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
-    let row = |(index, outcome): (usize, &Outcome)| {
-        let spread = |value: &dyn Fn(&[Outcome], &Summary) -> f64| {
+pub fn over_seeds(seeds: &[Vec<ControllerResult>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
+    let row = |(index, outcome): (usize, &ControllerResult)| {
+        let spread = |value: &dyn Fn(&[ControllerResult], &Summary) -> f64| {
             let values = seeds.iter().map(|outcomes| value(outcomes, &outcomes[index].summary));
-            Spread::of(&values.collect::<Vec<f64>>())
+            MeanStd::of(&values.collect::<Vec<f64>>())
         };
         let relative = |to| spread(&|outcomes, summary| summary.total.mean / total_of(outcomes, to));
         let over = OverSeeds {
@@ -184,7 +184,7 @@ pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
     .map(str::to_owned);
     let row = |(_, title, over): &(&str, &str, OverSeeds)| {
         let spread =
-            |spread: &Spread, digits: usize| format!("{:.digits$} ± {:.digits$}", spread.mean, spread.std);
+            |spread: &MeanStd, digits: usize| format!("{:.digits$} ± {:.digits$}", spread.mean, spread.std);
         vec![
             (*title).to_owned(),
             spread(&over.ratio, 4),

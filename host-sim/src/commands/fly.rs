@@ -17,20 +17,20 @@ use super::{
     typed::Typed,
 };
 use crate::{
+    controllers::{Controller, EXPERT, EvalConfig, OFFLINE, ONLINE},
+    episode::Episode,
     error::{Error, Result},
-    evaluate::{self, Case, Outcome, Summary, evaluate_all},
+    evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
     fault_options::FaultArguments,
-    flight::Start,
-    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     option_range::OptionRange,
     origin::Origin,
     page::{self, flights::counted},
     profiles::Profile,
     progress,
     seeds::{Purpose, generator},
-    swarm::digest::FlightDigest,
+    swarm::digest::EpisodeDigest,
     table,
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// Fly held-out swarms of any task under every controller that there is, and compare them.
@@ -93,84 +93,85 @@ struct Output<'a> {
 }
 
 impl FlyArguments {
-    fn condition<W: World>(&self) -> Result<Condition> {
+    fn condition<W: Environment>(&self) -> Result<Scenario> {
         self.condition.of::<W>()
     }
 
-    fn lineup<W: World>(&self, condition: &Condition) -> Result<Lineup<W>> {
+    fn eval<W: Environment>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
         let model = match &self.model {
             Some(path) => Some(load_wd_gnn(path)?),
             None => W::model(self.profile).ok(),
         };
-        let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
-        lineup.set_faults(
-            self.faults.faults(condition.robots, condition.ticks, self.seed)?,
-            condition.robots,
-        )?;
-        lineup.check()?;
-        lineup.step = self.step_size;
-        Ok(lineup)
+        let mut eval = EvalConfig::<W>::of(model.into_iter().collect(), self.profile);
+        eval.set_faults(self.faults.faults(condition.robots, condition.ticks, self.seed)?, condition.robots)?;
+        eval.check()?;
+        eval.step = self.step_size;
+        Ok(eval)
     }
 
     /// Flies in the world `W` and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
-        let lineup = self.lineup::<W>(&condition)?;
-        if lineup.models.is_empty() && (self.step_size.is_some() || lineup.faults.is_some()) {
+        let eval = self.eval::<W>(&condition)?;
+        if eval.models.is_empty() && (self.step_size.is_some() || eval.faults.is_some()) {
             return Err(Error::usage(
                 "--step-size and faults have no effect: no network of this task and profile comes with the program, give a --model",
             ));
         }
-        if self.records.capture.is_some() && lineup.models.is_empty() {
+        if self.records.capture.is_some() && eval.models.is_empty() {
             return Err(Error::usage("--capture records the frames of a network: give a --model"));
         }
         let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));
         self.scenario.check()?;
         self.records.check()?;
         outputs.check()?;
-        let controllers = lineup.controllers();
+        let controllers = eval.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let case = Case {
-            lineup: &lineup,
+            eval: &eval,
             controllers: &controllers,
-            condition: &condition,
+            scenario: &condition,
             swarms: self.swarms,
             seed: self.seed,
         };
         let settled = self.settled(&condition);
-        let work = format!("{}, {}", settled.command("fly"), lineup.words());
+        let work = format!("{}, {}", settled.command("fly"), eval.describe());
         let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
-        let digest = self.fly_online(&lineup, &condition)?;
-        self.records.trajectories.write(&lineup, &condition, self.seed)?;
-        let origin = &self.scenario.origin(settled.command("fly"), lineup.words());
+        let digest = self.fly_online(&eval, &condition)?;
+        self.records.trajectories.write(&eval, &condition, self.seed)?;
+        let origin = &self.scenario.origin(settled.command("fly"), eval.describe());
         let origin = &origin.clone().with_faults(&self.faults.words());
         outputs.deliver(&Results {
             origin,
             json: self.output::<W>(&condition, &outcomes, digest.clone()),
-            print: &|| self.print_table(&lineup, &condition, &outcomes, digest.as_deref()),
+            print: &|| self.print_table(&eval, &condition, &outcomes, digest.as_deref()),
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &condition, &outcomes, origin),
-            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::task().period()),
+            page: &|| self.page(&eval, &condition, &outcomes, origin),
+            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         self.scenario.save("fly", &settled)
     }
 
     /// Flies the first swarm again under the network that learns, writes the capture, and returns the digest.
-    fn fly_online<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
-        if lineup.models.is_empty() {
+    fn fly_online<W: Environment>(
+        &self,
+        eval: &EvalConfig<W>,
+        condition: &Scenario,
+    ) -> Result<Option<String>> {
+        if eval.models.is_empty() {
             return Ok(None);
         }
-        let mut lineup = lineup.clone();
+        let mut eval = eval.clone();
         if self.records.capture.is_some() {
             // What goes on the air is bytes.
-            lineup.faults.get_or_insert_default();
+            eval.faults.get_or_insert_default();
         }
-        let task = lineup.task()?;
-        let start = Start::draw(&lineup.world, condition, &mut generator(self.seed, Purpose::Testing, 0))?;
-        let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
-        let mut digest = FlightDigest::default();
+        let task = eval.task()?;
+        let start = Episode::draw(&eval.world, condition, &mut generator(self.seed, Purpose::Testing, 0))?;
+        let mut swarm = eval.swarm(&Controller::named(ONLINE)?, &start, 0)?;
+        let mut digest = EpisodeDigest::default();
         let stop = AtomicBool::new(false);
         let capture =
             RecordArguments { trajectories: TrajectoryArguments::default(), ..self.records.clone() };
@@ -180,16 +181,16 @@ impl FlyArguments {
         Ok(Some(digest.finish()))
     }
 
-    fn page<W: World>(
+    fn page<W: Environment>(
         &self,
-        lineup: &Lineup<W>,
-        condition: &Condition,
-        outcomes: &[Outcome],
+        eval: &EvalConfig<W>,
+        condition: &Scenario,
+        outcomes: &[ControllerResult],
         origin: &Origin,
     ) -> Result<String> {
-        let controllers = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-        let replay = page::replay::record(lineup, controllers, condition, self.seed, &|| {})?.0;
-        let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+        let controllers = eval.controllers().into_iter().filter(|controller| controller.shown).collect();
+        let replay = page::replay::record(eval, controllers, condition, self.seed, &|| {})?.0;
+        let shown: Vec<ControllerResult> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: capital(W::TITLE),
@@ -211,24 +212,24 @@ impl FlyArguments {
                  robots. pairs < 0.1 m: pairs closer than that, counted per tick, per swarm.",
                 W::SCORE
             ),
-            air: super::air_in_words(self.profile, lineup.faults.is_some(), &self.faults.words()),
+            air: super::air_in_words(self.profile, eval.faults.is_some(), &self.faults.words()),
             finding: finding(outcomes),
             origin,
         }))
     }
 
     /// Everything that counted.
-    fn settled(&self, condition: &Condition) -> Typed {
+    fn settled(&self, condition: &Scenario) -> Typed {
         self.condition.settled(&self.scenario.typed, condition)
     }
 
-    fn output<'a, W: World>(
+    fn output<'a, W: Environment>(
         &self,
-        condition: &Condition,
-        outcomes: &'a [Outcome],
+        condition: &Scenario,
+        outcomes: &'a [ControllerResult],
         digest: Option<String>,
     ) -> Output<'a> {
-        let Condition { robots, radius, ticks, .. } = *condition;
+        let Scenario { robots, radius, ticks, .. } = *condition;
         Output {
             task: W::NAME,
             score: W::SCORE,
@@ -243,11 +244,11 @@ impl FlyArguments {
         }
     }
 
-    fn print_table<W: World>(
+    fn print_table<W: Environment>(
         &self,
-        lineup: &Lineup<W>,
-        condition: &Condition,
-        outcomes: &[Outcome],
+        eval: &EvalConfig<W>,
+        condition: &Scenario,
+        outcomes: &[ControllerResult],
         digest: Option<&str>,
     ) {
         println!(
@@ -259,7 +260,7 @@ impl FlyArguments {
             condition.ticks,
             self.seed,
             self.profile.name(),
-            lineup.words(),
+            eval.describe(),
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),
@@ -282,8 +283,8 @@ impl FlyArguments {
 }
 
 /// One sentence that says what came out.
-fn finding(outcomes: &[Outcome]) -> String {
-    let total = |name| evaluate::of(outcomes, name).map(|outcome| outcome.summary.total.mean);
+fn finding(outcomes: &[ControllerResult]) -> String {
+    let total = |name| evaluate::find(outcomes, name).map(|outcome| outcome.summary.total.mean);
     match (total(EXPERT), total(OFFLINE), total(ONLINE)) {
         (Some(expert), Some(offline), Some(online)) if expert > 0.0 => format!(
             "The network as trained comes to {:.3} times the expert’s total, and learning in flight to <strong>{:.3}</strong>.",

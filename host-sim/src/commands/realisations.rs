@@ -5,9 +5,9 @@ use std::{path::Path, sync::atomic::AtomicBool};
 use wdgnn_core::tasks::flocking::Flocking;
 
 use crate::{
+    controllers::EvalConfig,
     error::Result,
-    evaluate::{Outcome, Spread, Summary},
-    lineup::Lineup,
+    evaluate::{ControllerResult, MeanStd, Summary},
     model::ModelFile,
     progress::Progress,
     recipe::{Architecture, RecipeName},
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Trains all three architectures from one seed. `bar` advances by an epoch at a time.
-pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) -> Result<Lineup<Flock>> {
+pub fn eval(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) -> Result<EvalConfig<Flock>> {
     let train = |&architecture: &Architecture| {
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
@@ -31,7 +31,7 @@ pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) 
         train.run().map(|(model, _)| model)
     };
     let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;
-    Ok(Lineup { models, ..Lineup::shipped(recipe)? })
+    Ok(EvalConfig { models, ..EvalConfig::shipped(recipe)? })
 }
 
 /// Only the bar moves; nothing is kept on disk.
@@ -57,15 +57,15 @@ impl Watcher for Silent<'_> {
 
 /// Brings realisations together as the paper does: mean and standard deviation over realisations of each one's mean over
 /// swarms.
-pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
+pub fn together(realisations: &[Vec<ControllerResult>]) -> Vec<ControllerResult> {
     let first = realisations.first().map_or(&[][..], Vec::as_slice);
     first
         .iter()
         .enumerate()
         .map(|(row, outcome)| {
-            let each: Vec<&Outcome> = realisations.iter().map(|outcomes| &outcomes[row]).collect();
+            let each: Vec<&ControllerResult> = realisations.iter().map(|outcomes| &outcomes[row]).collect();
             let spread = |value: fn(&Summary) -> f64| {
-                Spread::of(&each.iter().map(|outcome| value(&outcome.summary)).collect::<Vec<_>>())
+                MeanStd::of(&each.iter().map(|outcome| value(&outcome.summary)).collect::<Vec<_>>())
             };
             let summary = Summary {
                 total: spread(|summary| summary.total.mean),
@@ -82,7 +82,7 @@ pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
                 refused: None,
             };
             let flights = each.iter().flat_map(|outcome| outcome.flights.clone()).collect();
-            Outcome { flights, summary, ..outcome.clone() }
+            ControllerResult { flights, summary, ..outcome.clone() }
         })
         .collect()
 }

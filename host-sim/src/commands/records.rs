@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
+    controllers::EvalConfig,
+    episode::{Observer, TickView},
     error::Result,
     files,
-    flight::{Moment, Observer},
-    lineup::Lineup,
     swarm::capture::Listener,
     trajectories::{self, Trajectories},
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// File with the trajectories of a flight.
@@ -45,9 +45,9 @@ impl TrajectoryArguments {
     ///
     /// # Errors
     /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-    pub fn write<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
+    pub fn write<W: Environment>(&self, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
         let Some(path) = &self.trajectories else { return Ok(()) };
-        trajectories::write(path, lineup, condition, seed)
+        trajectories::write(path, eval, condition, seed)
     }
 }
 
@@ -64,7 +64,7 @@ impl RecordArguments {
     }
 
     /// Returns the observer that writes the files of a flight.
-    pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
+    pub fn records<W: Environment>(&self, task: &W::Task) -> Result<Records> {
         self.check()?;
         let trajectories = self.trajectories.trajectories.clone();
         Ok(Records {
@@ -89,13 +89,13 @@ impl Records {
     }
 }
 
-impl<W: World> Observer<W> for Records {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Records {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         if let Some(listener) = &mut self.listener {
-            listener.see(moment)?;
+            listener.observe(moment)?;
         }
         if let Some(trajectories) = &mut self.trajectories {
-            trajectories.see(moment)?;
+            trajectories.observe(moment)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Error, Result},
     files,
-    jobs::{self, Shard, ShardResults, Share},
+    jobs::{self, JobSource, Shard, ShardResults},
 };
 
 /// Options that change nothing in the output of a command.
@@ -56,7 +56,7 @@ pub fn fly(shard: Shard, words: &[String]) -> Result {
             .map_err(|error| Error::Failed(format!("a shard cannot be written: {error}")))?;
         files::write(Path::new("-"), format!("{json}\n").as_bytes())
     };
-    jobs::share(Share::One(shard, Box::new(print)))
+    jobs::set_source(JobSource::One(shard, Box::new(print)))
 }
 
 fn without_process_options(words: &[String]) -> Vec<String> {
@@ -92,7 +92,7 @@ impl MergeArguments {
             }
             shards.push((path.display().to_string(), file.results));
         }
-        jobs::share(Share::Merged(shards))?;
+        jobs::set_source(JobSource::Merged(shards))?;
         Ok(command.unwrap_or_default())
     }
 }

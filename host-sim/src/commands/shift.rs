@@ -13,10 +13,10 @@ use crate::{
         stop_on_interrupt,
         typed::Typed,
     },
+    controllers::EvalConfig,
     error::{Error, Result},
-    evaluate::Spread,
-    jobs::{self, Pace},
-    lineup::Lineup,
+    evaluate::MeanStd,
+    jobs::{self, Schedule},
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
@@ -67,10 +67,10 @@ pub struct ShiftArguments {
 #[derive(Serialize)]
 struct OutputRow {
     condition: &'static str,
-    total: [Spread; 5],
-    late: [Spread; 5],
-    gap_closed: Option<Spread>,
-    change: Spread,
+    total: [MeanStd; 5],
+    late: [MeanStd; 5],
+    gap_closed: Option<MeanStd>,
+    change: MeanStd,
 }
 
 #[derive(Serialize)]
@@ -100,19 +100,19 @@ impl ShiftArguments {
     /// Flies and prints.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
-        let mut lineup = Lineup::shipped(RecipeName::Through)?;
+        let mut eval = EvalConfig::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
-            lineup.put(load_wd_gnn(path)?);
+            eval.insert_model(load_wd_gnn(path)?);
         }
-        lineup.check()?;
+        eval.check()?;
         let outputs = self.outputs.or_page(outputs::page("shift", &self.typed));
         outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
-        let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
+        let plan = Plan { eval: &eval, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.typed.command("shift"), lineup.words());
-        let mut outcomes = jobs::map(&work, Pace::Together, rows.len(), |row| {
+        let work = format!("{}, {}", self.typed.command("shift"), eval.describe());
+        let mut outcomes = jobs::map(&work, Schedule::Parallel, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
             bar.inc(1);
@@ -120,7 +120,7 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
-        let page = self.page(&outcomes, Origin::new(self.typed.command("shift"), lineup.words()));
+        let page = self.page(&outcomes, Origin::new(self.typed.command("shift"), eval.describe()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&outcomes),
@@ -215,7 +215,7 @@ fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         for (total, late) in outcome.total.iter().zip(&outcome.late) {
             row.extend([total.mean, total.std, late.mean].map(|value| value.to_string()));
         }
-        let closed = |value: fn(&Spread) -> f64| {
+        let closed = |value: fn(&MeanStd) -> f64| {
             outcome.closed.as_ref().map_or(String::new(), |spread| value(spread).to_string())
         };
         row.extend([closed(|spread| spread.mean), closed(|spread| spread.std)]);

@@ -19,16 +19,16 @@ use super::{
     scenario::ScenarioArguments, swarm_chips::ChipArguments, swarm_gateway::GatewayArguments, typed::Typed,
 };
 use crate::{
-    air::options::Faults,
+    episode::EpisodeMetrics,
     error::{Error, Result},
     fault_options::FlightArguments,
-    flight::Flight,
     key,
+    medium::options::Faults,
     model::ModelFile,
     option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Condition, World, condition::ROBOTS},
+    world::{Environment, Scenario, scenario::ROBOTS},
 };
 
 /// Length of a flight: at most an hour.
@@ -125,7 +125,7 @@ pub struct SwarmArguments {
 
 /// What is to be flown.
 struct Given {
-    condition: Condition,
+    condition: Scenario,
     faults: Faults,
     model: ModelFile,
     key: Option<Key>,
@@ -133,17 +133,17 @@ struct Given {
 
 /// What came of a flight.
 struct Flown {
-    flight: Flight,
+    flight: EpisodeMetrics,
     replay: Replay,
     digest: String,
     seconds: f64,
 }
 
 impl SwarmArguments {
-    fn condition<W: World>(&self) -> Result<Condition> {
+    fn condition<W: Environment>(&self) -> Result<Scenario> {
         let mut condition = self.condition.of::<W>()?;
         if let Some(seconds) = self.seconds {
-            let period = W::task().period();
+            let period = W::default_task().period();
             condition.ticks = (seconds / f64::from(period)).round() as u32;
             if condition.ticks == 0 {
                 return Err(Error::usage(format!(
@@ -169,7 +169,7 @@ impl SwarmArguments {
         plain && self.profile == Profile::Exact && self.profile.check_robots(robots).is_err()
     }
 
-    fn model<W: World>(&self) -> Result<ModelFile> {
+    fn model<W: Environment>(&self) -> Result<ModelFile> {
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
             None => W::model(self.profile)?,
@@ -179,7 +179,7 @@ impl SwarmArguments {
     }
 
     /// Everything that counted.
-    fn settled(&self, condition: &Condition) -> Typed {
+    fn settled(&self, condition: &Scenario) -> Typed {
         let settled = self.condition.settled(&self.scenario.typed, condition);
         match self.nodes {
             // What only chips have.
@@ -189,7 +189,7 @@ impl SwarmArguments {
     }
 
     /// Flies in the world `W` and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;

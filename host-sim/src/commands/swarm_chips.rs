@@ -15,23 +15,23 @@ use wdgnn_robot::onboard;
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
-    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Flown, Outcome, RELEASE, Settings,
         operator::{Rekey, Told, settings_page},
     },
+    episode::Episode,
     error::{Error, Result},
     files,
-    flight::Start,
+    medium::{events::Events, faulty_link::RadioFaults, loss::Loss, options::Faults},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
-    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
+    profiles::{CodecVisitor, Profile, SimCodec, visit_codec},
     progress,
     seeds::{Purpose, generator},
-    swarm::{image, log::Decoder, networks::Network, on_air::Air},
+    swarm::{image, log::Decoder, networks::Network, radio_swarm::RadioConfig},
     table::aligned,
-    world::{Condition, World as _, flock::Flock},
+    world::{Presentation as _, Scenario, World as _, flock::Flock},
 };
 
 /// Seconds between the first and the last robot that is switched on.
@@ -142,13 +142,13 @@ struct Prepared<'a> {
     sealed: bool,
     told: Told,
     faults: &'a Faults,
-    start: Start<Flock>,
+    start: Episode<Flock>,
 }
 
 impl CodecVisitor for Prepared<'_> {
     type Output = Result<(Outcome, f64, f64)>;
 
-    fn visit<C: FlownCodec>(self) -> Self::Output {
+    fn visit<C: SimCodec>(self) -> Self::Output {
         let (weights, robots) = (self.model.weights(), self.start.states.len());
         let twin = |id| {
             let codec = match self.told.own(id, robots) {
@@ -174,7 +174,7 @@ impl CodecVisitor for Prepared<'_> {
         let (rekey, expelled) = (self.faults.rekey.clone(), self.faults.expelled.clone());
         let faults = Faults { radio, rekey, expelled, proofs: self.faults.proofs, seed, ..Faults::default() };
         let network = Network::of(self.model, Profile::Dot154)?;
-        let air = Air { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
+        let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
         let mut native = network.native(&air, robots, self.sealed)?;
         let flown = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
         Ok((outcome, flown.total(), flown.last()))
@@ -198,7 +198,7 @@ impl ChipArguments {
         &self,
         flight: &ChipFlight<'_>,
         model: &ModelFile,
-        condition: &Condition,
+        condition: &Scenario,
         faults: &Faults,
         key: Option<Key>,
         seed: u64,
@@ -259,8 +259,8 @@ impl ChipArguments {
             })?
         };
         let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
-        let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
-        let moments = |moments: &[crate::air::events::Moment]| {
+        let start = Episode::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let moments = |moments: &[crate::medium::events::RobotTick]| {
             moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
         };
         let settings = Settings {

@@ -15,18 +15,18 @@ use wdgnn_robot::onboard;
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
     gateway::{
         counts::{Counts, Sightings, by_name},
         flight::{Flight, Settings},
     },
     model::ModelFile,
     origin::Origin,
-    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
+    profiles::{CodecVisitor, Profile, SimCodec, visit_codec},
     seeds::{Purpose, generator},
     table::aligned,
-    world::{Condition, flock::Flock},
+    world::{Scenario, flock::Flock},
 };
 
 /// Robots that share one air of dot154: two slots in each of five ticks.
@@ -80,7 +80,7 @@ pub struct GatewayFlight<'a> {
     /// The network.
     pub model: &'a ModelFile,
     /// The circumstances.
-    pub condition: &'a Condition,
+    pub condition: &'a Scenario,
     /// Seed of where robots start.
     pub seed: u64,
     /// Print JSON.
@@ -125,7 +125,7 @@ struct Fly<'a> {
 impl CodecVisitor for Fly<'_> {
     type Output = Result<Report>;
 
-    fn visit<C: FlownCodec>(self) -> Result<Report> {
+    fn visit<C: SimCodec>(self) -> Result<Report> {
         let Self { port, flight: &GatewayFlight { model, condition, .. }, simulated, key } = self;
         let weights = model.weights();
         let make = |id| {
@@ -149,7 +149,7 @@ impl CodecVisitor for Fly<'_> {
 }
 
 #[cfg(unix)]
-fn fly<C: FlownCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Result {
+fn fly<C: SimCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Result {
     let stop = stop_on_interrupt()?;
     let bar = crate::progress::bar(ticks.into(), "flying");
     crate::gateway::port::fly(port, flight, &stop, |flight| {
@@ -159,7 +159,7 @@ fn fly<C: FlownCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Re
 }
 
 #[cfg(not(unix))]
-fn fly<C: FlownCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
+fn fly<C: SimCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
     stop_on_interrupt()?;
     Err(Error::usage("--gateway needs a serial port as Linux and macOS have them"))
 }
@@ -195,7 +195,7 @@ impl GatewayArguments {
         }
         // Where real ones would start is nobody's: they are where they are.
         let mut random = generator(flight.seed, Purpose::Testing, 0);
-        let start = Start::draw(&Flock::default(), flight.condition, &mut random)?;
+        let start = Episode::draw(&Flock::default(), flight.condition, &mut random)?;
         let everybody = (0..).zip(start.states);
         let simulated = everybody.filter(|(address, _)| !real.contains(address)).collect();
         let report = visit_codec(flight.profile, key.is_some(), Fly { port, flight, simulated, key })?;

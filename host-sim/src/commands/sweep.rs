@@ -14,10 +14,10 @@ use crate::{
         shard::ShardArguments,
         typed::Typed,
     },
+    controllers::{EXPERT, EvalConfig},
     error::{Error, Result},
-    evaluate::{self, Case, Outcome, Summary, evaluate_all},
+    evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
     fault_options::FaultArguments,
-    lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
     option_range::OptionRange,
@@ -27,10 +27,10 @@ use crate::{
     progress,
     recipe::RecipeName,
     table,
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
-/// Values of any parameter. [`Condition::check`] has the limits of each.
+/// Values of any parameter. [`Scenario::check`] has the limits of each.
 const VALUES: OptionRange = OptionRange::real(0.0, 1.0e9);
 
 /// What is varied.
@@ -47,7 +47,7 @@ pub enum Parameter {
 
 impl Parameter {
     /// Around a task's own condition; for flocking, the paper's values.
-    fn defaults(self, usual: &Condition) -> Vec<f64> {
+    fn defaults(self, usual: &Scenario) -> Vec<f64> {
         let (usual, factors): (f64, &[f64]) = match self {
             Self::Radius => (usual.radius.into(), &[0.5, 0.75, 1.0, 1.25, 1.5]),
             Self::Speed if usual.speed == 3.0 => return vec![1.0, 2.0, 3.0, 4.0, 5.0, 7.0],
@@ -73,14 +73,14 @@ impl Parameter {
         }
     }
 
-    fn condition(self, usual: Condition, value: f64) -> Result<Condition> {
+    fn condition(self, usual: Scenario, value: f64) -> Result<Scenario> {
         let condition = match self {
-            Self::Radius => Condition { radius: value as f32, ..usual },
+            Self::Radius => Scenario { radius: value as f32, ..usual },
             Self::Speed if usual.speed == 0.0 => {
                 return Err(Error::usage("speed cannot be swept: robots of this task start at rest"));
             }
-            Self::Speed => Condition { speed: value as f32, ..usual },
-            Self::Robots if value.fract() == 0.0 => Condition { robots: value as usize, ..usual },
+            Self::Speed => Scenario { speed: value as f32, ..usual },
+            Self::Robots if value.fract() == 0.0 => Scenario { robots: value as usize, ..usual },
             Self::Robots => {
                 return Err(Error::usage(format!("--values of robots must be whole numbers, got {value}")));
             }
@@ -136,12 +136,12 @@ pub struct SweepArguments {
 
 struct Point {
     value: f64,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ControllerResult>,
 }
 
 impl Point {
     fn expert(&self) -> f64 {
-        evaluate::of(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+        evaluate::find(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
     }
 
     /// A controller's total relative to the expert's.
@@ -166,7 +166,7 @@ struct OutputPoint<'a> {
 
 impl SweepArguments {
     /// Flies and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let parameter = self.parameter.name();
         let typed = &self.scenario.typed;
         if typed.told().iter().any(|told| told.option == parameter && !told.usual) {
@@ -178,20 +178,20 @@ impl SweepArguments {
         // A line goes from left to right, and has one point at a value.
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let conditions: Vec<Condition> =
+        let conditions: Vec<Scenario> =
             values.iter().map(|&value| self.parameter.condition(usual, value)).collect::<Result<_>>()?;
-        let mut lineup = Lineup::<W>::of(self.models::<W>()?, self.profile);
+        let mut eval = EvalConfig::<W>::of(self.models::<W>()?, self.profile);
         // What goes wrong must be possible in the smallest swarm, and on the radio with the largest.
         let robots = conditions.iter().map(|condition| condition.robots);
         let fewest = robots.clone().min().unwrap_or(usual.robots);
         let faults = self.faults.faults(fewest, usual.ticks, self.seed)?;
         for count in robots {
             self.profile.check_robots(count)?;
-            lineup.set_faults(faults.clone(), count)?;
+            eval.set_faults(faults.clone(), count)?;
         }
-        lineup.check()?;
+        eval.check()?;
         let controllers: Vec<_> =
-            lineup.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
+            eval.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
         let page = format!("sweep-{}", self.parameter.name());
         let typed = self.scenario.typed.clone().without("parameter");
         let outputs = self.outputs.or_page(outputs::page(&page, &typed));
@@ -199,26 +199,26 @@ impl SweepArguments {
         outputs.check()?;
         let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
         let case = |condition| Case {
-            lineup: &lineup,
+            eval: &eval,
             controllers: &controllers,
-            condition,
+            scenario: condition,
             swarms: self.swarms,
             seed: self.seed,
         };
         let cases: Vec<_> = conditions.iter().map(case).collect();
         let settled = self.settled(&usual, &values);
         let command = settled.command("sweep");
-        let work = format!("{command}, {}", lineup.words());
+        let work = format!("{command}, {}", eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
-        let origin = self.scenario.origin(command, lineup.words());
+        let origin = self.scenario.origin(command, eval.describe());
         let page = self.page::<W>(&points, origin.with_faults(&self.faults.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&points),
-            print: &|| self.print(&lineup, &points),
+            print: &|| self.print(&eval, &points),
             csv: &|| self.rows(&points, flock_tables::csv_rows),
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
@@ -226,14 +226,14 @@ impl SweepArguments {
         self.scenario.save("sweep", &settled)
     }
 
-    fn print<W: World>(&self, lineup: &Lineup<W>, points: &[Point]) {
+    fn print<W: Environment>(&self, eval: &EvalConfig<W>, points: &[Point]) {
         println!(
             "{}: {} per {}, seed {}, models: {}\n",
             W::TITLE,
             counted(self.swarms, "swarm"),
             self.parameter.name(),
             self.seed,
-            lineup.words()
+            eval.describe()
         );
         table::print(&self.ratios(points));
         println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
@@ -241,7 +241,7 @@ impl SweepArguments {
     }
 
     /// The networks that are flown.
-    fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
+    fn models<W: Environment>(&self) -> Result<Vec<ModelFile>> {
         match (&self.model, self.recipe) {
             (Some(path), _) => Ok(vec![ModelFile::load(path)?]),
             (None, recipe) if W::NAME == "flocking" && self.profile == Profile::Exact => {
@@ -256,8 +256,8 @@ impl SweepArguments {
     }
 
     /// The paper's figure, and all numbers under it.
-    fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
-        let series = |(index, outcome): (usize, &Outcome)| Series {
+    fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
+        let series = |(index, outcome): (usize, &ControllerResult)| Series {
             name: outcome.title.to_owned(),
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
@@ -287,7 +287,7 @@ impl SweepArguments {
     }
 
     /// Everything that counted.
-    fn settled(&self, usual: &Condition, values: &[f64]) -> Typed {
+    fn settled(&self, usual: &Scenario, values: &[f64]) -> Typed {
         let values: Vec<String> = values.iter().map(f64::to_string).collect();
         let settled = self.condition.settled(&self.scenario.typed, usual);
         let settled = settled.without("values").or("values", values.join(","));
@@ -296,7 +296,7 @@ impl SweepArguments {
     }
 
     /// Every value's table with the value in front, under one heading.
-    fn rows(&self, points: &[Point], rows: fn(&[Outcome]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
+    fn rows(&self, points: &[Point], rows: fn(&[ControllerResult]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for (index, point) in points.iter().enumerate() {
             for (line, mut row) in rows(&point.outcomes).into_iter().enumerate() {
@@ -334,7 +334,7 @@ impl SweepArguments {
 }
 
 /// Everybody but the expert, by their place in the table.
-fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &Outcome)> {
+fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &ControllerResult)> {
     let first = points.first().map_or(&[][..], |point| &point.outcomes);
     first.iter().enumerate().filter(|(_, outcome)| outcome.name != EXPERT)
 }

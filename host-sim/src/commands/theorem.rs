@@ -8,8 +8,8 @@ use crate::{
         outputs::{self, OutputArguments, Results},
         typed::Typed,
     },
+    episode::{Episode, Observer, TickView},
     error::{Error, Result},
-    flight::{Moment, Observer, Start},
     model::ModelFile,
     models,
     option_range::OptionRange,
@@ -22,7 +22,7 @@ use crate::{
     table,
     theorem::{self, Row, Scene},
     world::{
-        Condition, World,
+        Scenario, World,
         flock::{Flock, expert::Expert},
     },
 };
@@ -48,7 +48,7 @@ pub struct TheoremArguments {
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, value_parser = RIDGE.parser::<f64>())]
     pub ridge: f64,
     /// Robots in the swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
+    #[arg(long, value_name = "N", default_value_t = Scenario::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
     /// Seed of the flight.
     #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
@@ -105,7 +105,7 @@ impl Held {
 impl TheoremArguments {
     /// Flies, tracks and prints.
     pub fn run(&self) -> Result {
-        let condition = Condition { robots: self.robots, ..Condition::PAPER };
+        let condition = Scenario { robots: self.robots, ..Scenario::PAPER };
         condition.check()?;
         let model = match &self.model {
             Some(path) => load_wd_gnn(path)?,
@@ -121,7 +121,7 @@ impl TheoremArguments {
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
         };
-        let page = self.page(&rows, held, Origin::new(self.typed.command("theorem"), model.words()));
+        let page = self.page(&rows, held, Origin::new(self.typed.command("theorem"), model.describe()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows },
@@ -193,9 +193,9 @@ fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<Stri
 }
 
 /// Flies the model offline and writes down what the theorem's problem needs.
-fn record(model: &ModelFile, condition: &Condition, seed: u64) -> Result<Vec<Scene>> {
+fn record(model: &ModelFile, condition: &Scenario, seed: u64) -> Result<Vec<Scene>> {
     let network = Network::<Flocking> { online: Online::Off, ..Network::of(model, Profile::Exact)? };
-    let start = Start::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let start = Episode::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut swarm = network.typed::<<Flock as World>::Shapes>(&start.states)?;
     let alpha = f64::from(model.weights().numbers[1]);
     let mut recorder =
@@ -213,12 +213,12 @@ struct Recorder {
 }
 
 impl Observer<Flock> for Recorder {
-    fn see(&mut self, moment: &Moment<'_, Flock>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, Flock>) -> Result {
         let mut labels = Vec::new();
         self.expert.commands(moment.scene.states, &mut labels);
         let (mut taps, mut misses) = (Vec::new(), Vec::new());
         for (robot, label) in labels.iter().enumerate() {
-            let Some(inside) = moment.swarm.inside(robot) else { continue };
+            let Some(inside) = moment.swarm.internals(robot) else { continue };
             taps.push(inside.taps.iter().map(|&z| self.alpha * f64::from(z)).collect());
             misses.push([0, 1].map(|axis| f64::from(label[axis]) - f64::from(inside.output[axis])));
         }

@@ -34,7 +34,7 @@ use crate::{
         run::{Quality, Train, Watcher},
         ways::Way,
     },
-    world::{World, condition::ROBOTS},
+    world::{Environment, scenario::ROBOTS},
 };
 
 /// Ticks per exchange at most: one exchange a second in flocking.
@@ -124,12 +124,12 @@ struct Output<'a> {
 
 impl TrainArguments {
     /// The recipe with everything that was asked for.
-    fn recipe<W: World>(&self) -> Result<Recipe<W>> {
+    fn recipe<W: Environment>(&self) -> Result<Recipe<W>> {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
-        recipe.exchange = self.exchange.unwrap_or(self.profile.exchange());
-        let possible = OptionRange::whole(self.profile.exchange().into(), MAX_EXCHANGE_TICKS);
+        recipe.exchange = self.exchange.unwrap_or(self.profile.exchange_ticks());
+        let possible = OptionRange::whole(self.profile.exchange_ticks().into(), MAX_EXCHANGE_TICKS);
         possible.check_whole("exchange", recipe.exchange.into())?;
         match &mut recipe.way {
             Way::Imitate(imitate) => {
@@ -159,7 +159,7 @@ impl TrainArguments {
                     "--no-potential has no effect without a recipe that imitates: give --recipe ours",
                 ));
             }
-            if !recipe.world.leave_out_potential() {
+            if !recipe.world.drop_potential() {
                 return Err(Error::usage(format!("--no-potential has no effect on --task {}", W::NAME)));
             }
         }
@@ -167,7 +167,7 @@ impl TrainArguments {
     }
 
     /// What is to be trained.
-    pub fn plan<W: World>(&self) -> Result<Plan<W>> {
+    pub fn plan<W: Environment>(&self) -> Result<Plan<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
         let size = Dimensions {
@@ -184,7 +184,7 @@ impl TrainArguments {
     }
 
     /// Trains for the world `W`.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let stop = stop_on_interrupt()?;
         self.outputs.check()?;
         let (model, quality, curves) = self.train::<W>(&stop)?;
@@ -205,13 +205,13 @@ impl TrainArguments {
     }
 
     /// What made the network.
-    fn origin<W: World>(&self) -> Origin {
+    fn origin<W: Environment>(&self) -> Origin {
         let settled = self.typed.clone().or("recipe", self.recipe.unwrap_or_else(Recipe::<W>::usual).name());
         let out = self.out.display().to_string();
         Origin::new(settled.or("out", &out).command("train"), out)
     }
 
-    fn print<W: World>(&self, model: &ModelFile, quality: &Quality) {
+    fn print<W: Environment>(&self, model: &ModelFile, quality: &Quality) {
         let weights = model.weights();
         println!(
             "{}: {} of {} numbers for {}, online step size {:.3}, checksum {:08x}",
@@ -249,7 +249,7 @@ impl TrainArguments {
     }
 
     /// Trains, writes the file, and returns it.
-    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
+    pub fn train<W: Environment>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let plan = self.plan::<W>()?;
         self.check_out()?;
         let checkpoint = checkpoint::path(&self.out);

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::words::Words;
 use crate::{
-    air::{
+    medium::{
         limits::{ATTACK_DELAY_TICKS, FORGED_FRAMES, NOISE, SYBIL_NAMES},
         options::{Faults, Liars, Partition},
     },

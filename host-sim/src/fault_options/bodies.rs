@@ -4,13 +4,13 @@ use clap::Args;
 
 use super::words::Words;
 use crate::{
-    air::{
+    medium::{
         clocks::{ClockFaults, Jump},
+        heading::HeadingError,
         limits::{DRIFT_PPM, NOISE, SATURATION, SKEW_TICKS},
         motors::{DriveFaults, MotorFault},
         options::Faults,
-        senses::{Noise, SensorFault},
-        turns::HeadingError,
+        sensors::{Noise, SensorFault},
     },
     option_range::OptionRange,
 };

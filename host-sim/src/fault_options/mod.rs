@@ -9,11 +9,11 @@ use clap::{Args, FromArgMatches as _};
 
 use self::{attacks::AttackArguments, bodies::BodyArguments, radio::RadioArguments, words::Words};
 use crate::{
-    air::{
-        events::{Events, Moment, Stretch},
+    error::{Error, Result},
+    medium::{
+        events::{Events, RobotInterval, RobotTick},
         options::{Faults, Join, Trust},
     },
-    error::{Error, Result},
     option_range::OptionRange,
     usage_error,
 };
@@ -26,16 +26,16 @@ pub struct FlightArguments {
     radio: RadioArguments,
     /// Take a robot out of the sky, such as 3@50: robot 3 before tick 50.
     #[arg(long, value_name = "ROBOT@TICK", help_heading = "Faults of single robots")]
-    kill: Vec<Moment>,
+    kill: Vec<RobotTick>,
     /// Switch a robot off and on again, such as 7@80.
     #[arg(long, value_name = "ROBOT@TICK", help_heading = "Faults of single robots")]
-    reboot: Vec<Moment>,
+    reboot: Vec<RobotTick>,
     /// Take a robot's power while half of what it stores is written, and give it back, such as 7@80.
     #[arg(long, value_name = "ROBOT@TICK", help_heading = "Faults of single robots")]
-    brown_out: Vec<Moment>,
+    brown_out: Vec<RobotTick>,
     /// Put a robot out of radio contact, such as 5@20-60: from tick 20 up to tick 60.
     #[arg(long, value_name = "ROBOT@FROM-TO", help_heading = "Faults of single robots")]
-    drop: Vec<Stretch>,
+    drop: Vec<RobotInterval>,
     /// A share of robots is switched on in flight, such as 0.2@100: before tick 100. Until then they fly straight on.
     #[arg(long, value_name = "SHARE@TICK", help_heading = "Faults of single robots")]
     join: Option<Join>,
@@ -80,11 +80,12 @@ impl FlightArguments {
     pub fn words(&self) -> String {
         let mut words = Words::default();
         self.radio.say(&mut words);
-        let moment = |moment: &Moment| Some(format!("{}@{}", moment.robot, moment.tick));
+        let moment = |moment: &RobotTick| Some(format!("{}@{}", moment.robot, moment.tick));
         self.kill.iter().for_each(|kill| words.say("kill", moment(kill)));
         self.reboot.iter().for_each(|reboot| words.say("reboot", moment(reboot)));
         self.brown_out.iter().for_each(|brown_out| words.say("brown-out", moment(brown_out)));
-        let stretch = |stretch: &Stretch| Some(format!("{}@{}-{}", stretch.robot, stretch.from, stretch.to));
+        let stretch =
+            |stretch: &RobotInterval| Some(format!("{}@{}-{}", stretch.robot, stretch.from, stretch.to));
         self.drop.iter().for_each(|drop| words.say("drop", stretch(drop)));
         words.say("join", self.join.map(|join| format!("{}@{}", join.share, join.tick)));
         words.number("other-model", self.other_model, 0.0);

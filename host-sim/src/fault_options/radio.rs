@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::words::Words;
 use crate::{
-    air::{
-        faulty::RadioFaults,
+    medium::{
+        faulty_link::RadioFaults,
         limits::BURST_FRAMES,
         loss::Loss,
         options::{Bursts, Delay, Faults, Partition},

@@ -6,26 +6,26 @@ use rayon::prelude::*;
 
 use super::row::{MORE_PAIRS, Nearness};
 use crate::{
-    air::{
-        medium::odd_ones_out,
+    controllers::{Controller, EXPERT, EvalConfig, ONLINE},
+    counters::Counters,
+    episode::{Episode, EpisodeMetrics, Observer, TickView},
+    error::Result,
+    medium::{
+        delivery::excluded_robots,
         options::{Faults, Trust},
     },
-    error::Result,
-    flight::{Flight, Moment, Observer, Start},
-    lineup::{Controller, EXPERT, Lineup, ONLINE},
     seeds::{Purpose, generator},
-    swarm::handicapped::Handicapped,
-    tally::Tally,
-    world::{Condition, StateOf, World},
+    swarm::faulty_hardware::FaultyHardware,
+    world::{Environment, Scenario, StateOf},
 };
 
 /// What is flown.
 #[derive(Clone, Debug)]
-pub struct Bench<W: World> {
+pub struct Bench<W: Environment> {
     /// The models and the profile.
-    pub lineup: Lineup<W>,
+    pub eval: EvalConfig<W>,
     /// The condition.
-    pub condition: Condition,
+    pub condition: Scenario,
     /// How many swarms per row.
     pub swarms: usize,
     /// Seed of the swarms and of the faults.
@@ -36,14 +36,14 @@ pub struct Bench<W: World> {
 
 /// One flight under a fault, with every robot at every tick.
 #[derive(Clone, Debug)]
-pub struct FaultFlight<W: World> {
+pub struct FaultFlight<W: Environment> {
     /// What was measured.
-    pub flight: Flight,
+    pub flight: EpisodeMetrics,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
 
-impl<W: World> FaultFlight<W> {
+impl<W: Environment> FaultFlight<W> {
     /// The sum of the scores of those robots that `odd` does not leave out.
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
@@ -63,13 +63,13 @@ impl<W: World> FaultFlight<W> {
 
 /// Flights of all swarms under one fault.
 #[derive(Clone, Debug)]
-pub struct FaultFlights<W: World> {
+pub struct FaultFlights<W: Environment> {
     /// One per swarm.
     pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
-impl<W: World> FaultFlights<W> {
+impl<W: Environment> FaultFlights<W> {
     /// Cost against a fault-free run of the same swarms.
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
@@ -126,43 +126,46 @@ impl<W: World> FaultFlights<W> {
     }
 
     /// What was counted, over all swarms.
-    pub fn tally(&self) -> Tally {
-        let mut sum = Tally::default();
-        self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
+    pub fn counters(&self) -> Counters {
+        let mut sum = Counters::default();
+        self.flights
+            .iter()
+            .filter_map(|flown| flown.flight.counters.as_ref())
+            .for_each(|counters| sum.add(counters));
         sum
     }
 
     fn odd(&self, swarm: u64, flown: &FaultFlight<W>) -> Vec<bool> {
-        odd_ones_out(&self.faults, swarm, flown.states.first().map_or(0, Vec::len))
+        excluded_robots(&self.faults, swarm, flown.states.first().map_or(0, Vec::len))
     }
 }
 
-impl<W: World> Bench<W> {
+impl<W: Environment> Bench<W> {
     /// A bench with these models.
     pub fn new(
-        lineup: Lineup<W>,
-        condition: Condition,
+        eval: EvalConfig<W>,
+        condition: Scenario,
         swarms: usize,
         seed: u64,
         trust: Trust,
     ) -> Result<Self> {
         condition.check()?;
-        lineup.check()?;
-        Ok(Self { lineup, condition, swarms, seed, trust })
+        eval.check()?;
+        Ok(Self { eval, condition, swarms, seed, trust })
     }
 
     /// Flies all swarms with a fault.
     pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
-        let mut lineup = self.lineup.clone();
-        lineup.set_faults(Some(faults.clone()), self.condition.robots)?;
-        let (task, online) = (lineup.task()?, Controller::named(ONLINE)?);
+        let mut eval = self.eval.clone();
+        eval.set_faults(Some(faults.clone()), self.condition.robots)?;
+        let (task, online) = (eval.task()?, Controller::named(ONLINE)?);
         let flights = (0..self.swarms as u64)
             .into_par_iter()
             .map(|swarm| {
                 let mut random = generator(self.seed, Purpose::Testing, swarm);
-                let start = Start::draw(&lineup.world, &self.condition, &mut random)?;
-                let mut flown = lineup.swarm(&online, &start, swarm)?;
+                let start = Episode::draw(&eval.world, &self.condition, &mut random)?;
+                let mut flown = eval.swarm(&online, &start, swarm)?;
                 let mut recorder = Recorder::<StateOf<W>>(Vec::new());
                 let stop = AtomicBool::new(false);
                 let flight = start.fly(&task, flown.as_mut(), &mut [&mut recorder], &stop)?;
@@ -176,14 +179,14 @@ impl<W: World> Bench<W> {
     /// expert.
     pub fn expert_pairs(&self, faults: &Faults) -> Result<Option<f64>> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
-        let Self { lineup, condition, seed, .. } = self;
-        let (faults, task) = (Faults { seed: *seed, ..faults.clone() }, lineup.task()?);
+        let Self { eval, condition, seed, .. } = self;
+        let (faults, task) = (Faults { seed: *seed, ..faults.clone() }, eval.task()?);
         let pairs = (0..self.swarms as u64).into_par_iter().map(|swarm| {
             let mut random = generator(*seed, Purpose::Testing, swarm);
-            let start = Start::draw(&lineup.world, condition, &mut random)?;
-            let knowing = lineup.swarm(&expert, &start, swarm)?;
-            let mut flown = Handicapped::new(knowing, &faults, W::layout(), swarm, condition.robots);
-            Ok(f64::from(start.fly_alone(&task, &mut flown)?.close_pairs[0]))
+            let start = Episode::draw(&eval.world, condition, &mut random)?;
+            let knowing = eval.swarm(&expert, &start, swarm)?;
+            let mut flown = FaultyHardware::new(knowing, &faults, W::layout(), swarm, condition.robots);
+            Ok(f64::from(start.run_unobserved(&task, &mut flown)?.close_pairs[0]))
         });
         let pairs = pairs.collect::<Result<Vec<f64>>>()?;
         Ok(Some(pairs.iter().sum::<f64>() / self.swarms as f64))
@@ -192,19 +195,19 @@ impl<W: World> Bench<W> {
     /// The same bench with another length of flight and no more than so many swarms.
     #[must_use]
     pub fn longer(&self, ticks: u32, swarms: usize) -> Self {
-        let condition = Condition { ticks, ..self.condition };
+        let condition = Scenario { ticks, ..self.condition };
         Self { condition, swarms: self.swarms.min(swarms), ..self.clone() }
     }
 
     /// The command that flies these swarms by hand with faults as they are typed.
     pub fn command(&self, options: &str) -> String {
-        let Condition { robots, ticks, .. } = self.condition;
-        let step = self.lineup.step.map_or(String::new(), |step| format!(" --step-size {step}"));
+        let Scenario { robots, ticks, .. } = self.condition;
+        let step = self.eval.step.map_or(String::new(), |step| format!(" --step-size {step}"));
         let plain = if self.trust == Trust::Plain { " --plain" } else { "" };
         let words = format!(
             "host-sim fly --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}{step} {options}{plain}",
             W::NAME,
-            self.lineup.profile.name(),
+            self.eval.profile.name(),
             self.swarms,
             self.seed
         );
@@ -213,15 +216,15 @@ impl<W: World> Bench<W> {
 
     /// Exchanges in a flight.
     pub fn exchanges(&self) -> u32 {
-        self.condition.ticks.div_ceil(self.lineup.profile.exchange())
+        self.condition.ticks.div_ceil(self.eval.profile.exchange_ticks())
     }
 }
 
 /// Writes down where everybody is.
 struct Recorder<S>(Vec<Vec<S>>);
 
-impl<W: World> Observer<W> for Recorder<StateOf<W>> {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Recorder<StateOf<W>> {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.push(moment.scene.states.to_vec());
         Ok(())
     }
@@ -238,13 +241,13 @@ mod tests {
     fn who_is_left_out_does_not_count() {
         let motion = |velocity| Motion { position: [0.0; 2], velocity };
         let tick = |far| vec![motion([1.0, 0.0]), motion([100.0, 100.0]), motion([far, 0.0])];
-        let flight = Flight {
+        let flight = EpisodeMetrics {
             score: Vec::new(),
             min_distance: 0.0,
             close_pairs: [0; 3],
             unavoidable: 0,
             disagreement: None,
-            tally: None,
+            counters: None,
         };
         let flown = FaultFlight { flight, world: Flock::<2>::default(), states: vec![tick(3.0), tick(5.0)] };
         let odd = [false, true, false];

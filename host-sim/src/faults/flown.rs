@@ -12,17 +12,17 @@ use super::{
     row::{Row, Yardstick, reasons},
 };
 use crate::{
-    air::options::Faults,
     error::Result,
     fault_options::FlightArguments,
-    world::{Condition, World},
+    medium::options::Faults,
+    world::{Environment, Scenario},
 };
 
 /// Flights that rows are held against, flown once each: by length, swarms and options.
 type Known<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
 /// What a row is held against.
-struct Reference<W: World> {
+struct Reference<W: Environment> {
     flights: FaultFlights<W>,
     /// Close pairs of the expert, per flight.
     expert: f64,
@@ -30,12 +30,12 @@ struct Reference<W: World> {
 
 /// The rows of a bench.
 #[allow(missing_debug_implementations, reason = "flights are long")]
-pub struct Rows<W: World> {
+pub struct Rows<W: Environment> {
     bench: Bench<W>,
     known: Mutex<Known<W>>,
 }
 
-impl<W: World> Rows<W> {
+impl<W: Environment> Rows<W> {
     /// Those of a bench.
     pub fn new(bench: Bench<W>) -> Self {
         Self { bench, known: Mutex::default() }
@@ -43,14 +43,14 @@ impl<W: World> Rows<W> {
 
     /// All there are to be flown.
     pub fn cases(&self) -> Vec<Case> {
-        let Bench { lineup, condition: Condition { robots, ticks, .. }, swarms, .. } = &self.bench;
+        let Bench { eval, condition: Scenario { robots, ticks, .. }, swarms, .. } = &self.bench;
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
         let mut cases = all(&Circumstances { robots: *robots, ticks: *ticks, heard_per_frame });
-        let has_other = W::other_model(lineup.profile).is_ok();
+        let has_other = W::other_model(eval.profile).is_ok();
         cases.retain(|case| has_other || !case.options.contains("--other-model"));
         // Some are about a radio, and some need more addresses than others have.
         let can_be = |case: &Case| {
-            Some(faults(&self.bench, &case.options).ok()?.check_profile(lineup.profile, *robots).is_ok())
+            Some(faults(&self.bench, &case.options).ok()?.check_profile(eval.profile, *robots).is_ok())
         };
         cases.retain(|case| can_be(case) == Some(true));
         cases
@@ -62,9 +62,9 @@ impl<W: World> Rows<W> {
         let (reference, against) = (self.known(&bench, "")?, self.known(&bench, &case.against)?);
         let without = &against.flights;
         let faults = faults(&bench, &case.options)?;
-        let usual = bench.lineup.models[0].weights().header.learning.step;
+        let usual = bench.eval.models[0].weights().header.learning.step;
         if case.step != 1.0 {
-            bench.lineup.step = Some(case.step * usual);
+            bench.eval.step = Some(case.step * usual);
         }
         let flown = bench.fly(&faults)?;
         let mut nearness = flown.nearness(reference.expert);
@@ -73,9 +73,9 @@ impl<W: World> Rows<W> {
             Yardstick::ExpertToo => nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default()),
             Yardstick::Jammed => nearness.allow(without.close_pairs()),
         }
-        let (tally, ratio) = (flown.tally(), flown.ratio(without));
+        let (counters, ratio) = (flown.counters(), flown.ratio(without));
         let (held, mut property) = (case.property)(&Measured {
-            tally: &tally,
+            counters: &counters,
             ratio,
             nearness: &nearness,
             close_without: without.close_pairs(),
@@ -83,8 +83,8 @@ impl<W: World> Rows<W> {
             apart: flown.disagreement(),
             last: flown.last(),
         });
-        if tally.violations > 0 {
-            property = format!("{property}; BEYOND LIMITS {} times", tally.violations);
+        if counters.violations > 0 {
+            property = format!("{property}; BEYOND LIMITS {} times", counters.violations);
         }
         let within = Row::within_limits(Some(ratio), case.limit, Some(&nearness));
         Ok(Row {
@@ -98,8 +98,8 @@ impl<W: World> Rows<W> {
             because: case.because.into(),
             yardstick: case.yardstick,
             nearness: Some(nearness),
-            holds: held && tally.violations == 0 && within,
-            refused: reasons(&tally.refused),
+            holds: held && counters.violations == 0 && within,
+            refused: reasons(&counters.refused),
             property,
         })
     }
@@ -121,6 +121,6 @@ impl<W: World> Rows<W> {
 }
 
 /// Faults as they are typed.
-fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
+fn faults<W: Environment>(bench: &Bench<W>, options: &str) -> Result<Faults> {
     FlightArguments::typed(options)?.faults(bench.condition.robots, u32::MAX, bench.seed)
 }

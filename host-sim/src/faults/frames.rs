@@ -24,14 +24,14 @@ use wdgnn_robot::{
 
 use super::row::{Row, Yardstick, reasons};
 use crate::{
-    air::insider::{Insider, Lie},
     error::Result,
+    medium::insider::{Insider, Lie},
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::on_air::KEY,
+    swarm::radio_swarm::KEY,
 };
 
 /// Slots of the firmware's table.
@@ -42,7 +42,7 @@ type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 
 /// All of them.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
-    let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
+    let model = models::for_profile(RecipeName::Ours, Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
     Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }

@@ -15,17 +15,17 @@ pub mod row;
 pub use self::row::{Row, cells};
 
 use self::{bench::Bench, cases::Case, flown::Rows};
-use crate::{error::Result, world::World};
+use crate::{error::Result, world::Environment};
 
 /// The rows of a table: each can be flown by itself.
 #[allow(missing_debug_implementations, reason = "flights are long")]
-pub struct Plan<W: World> {
+pub struct Plan<W: Environment> {
     flown: Rows<W>,
     cases: Vec<Case>,
     frames: Vec<Row>,
 }
 
-impl<W: World> Plan<W> {
+impl<W: Environment> Plan<W> {
     /// Those of a bench whose fault or level has `only` in it, and one of `own` options, if there are any.
     pub fn new(bench: &Bench<W>, only: &str, own: &str) -> Result<Self> {
         let only = only.to_lowercase();

@@ -4,7 +4,7 @@ use wdgnn_link::error::Refusal;
 use wdgnn_robot::control_loop::MOST_FRAMES;
 
 use super::row::Nearness;
-use crate::tally::Tally;
+use crate::counters::Counters;
 
 /// Ticks within which a robot that is gone must be forgotten and one that was switched on must be back.
 pub const SOON: u32 = 20;
@@ -19,7 +19,7 @@ const MOST_REFUSED: f64 = 0.02;
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// What was counted.
-    pub tally: &'a Tally,
+    pub counters: &'a Counters,
     /// Cost against the flights without the fault.
     pub ratio: f64,
     /// How near robots came to each other.
@@ -44,41 +44,41 @@ pub(super) fn nothing(_: &Measured<'_>) -> (bool, String) {
 
 pub(super) fn same_bits(of: &Measured<'_>) -> (bool, String) {
     let words = if of.same { "the same to the last bit" } else { "NOT THE SAME" };
-    (of.same && of.tally.refused.total() > 0, words.into())
+    (of.same && of.counters.refused.total() > 0, words.into())
 }
 
 /// Late frames are used as what they are, or ignored.
 pub(super) fn late_ignored(of: &Measured<'_>) -> (bool, String) {
-    let refused = |reason| of.tally.refused.of(reason);
+    let refused = |reason| of.counters.refused.of(reason);
     let old = refused(Refusal::Replayed) + refused(Refusal::Untimely);
     (old > 0, format!("{old} old frames ignored"))
 }
 
 pub(super) fn some_refused(of: &Measured<'_>) -> (bool, String) {
-    let refused = of.tally.refused.total();
-    (refused > 0, format!("{refused} of {} frames refused", of.tally.heard))
+    let refused = of.counters.refused.total();
+    (refused > 0, format!("{refused} of {} frames refused", of.counters.heard))
 }
 
 pub(super) fn replays_refused(of: &Measured<'_>) -> (bool, String) {
-    let refused = u64::from(of.tally.refused.total());
-    (of.same && refused == of.tally.replayed, format!("{refused} of {} refused", of.tally.replayed))
+    let refused = u64::from(of.counters.refused.total());
+    (of.same && refused == of.counters.replayed, format!("{refused} of {} refused", of.counters.replayed))
 }
 
 pub(super) fn forgeries_refused(of: &Measured<'_>) -> (bool, String) {
-    let Tally { forged, fooled, refused, .. } = of.tally;
+    let Counters { forged, fooled, refused, .. } = of.counters;
     let accepted = forged - u64::from(refused.of(Refusal::Forged));
     (of.same && accepted == 0 && *fooled == 0, format!("{accepted} of {forged} accepted"))
 }
 
 /// Frames that a stranger holds back are refused, and do no more than frames that never come.
 pub(super) fn delay_refused(of: &Measured<'_>) -> (bool, String) {
-    let all = of.same && u64::from(of.tally.refused.total()) == of.tally.heard;
+    let all = of.same && u64::from(of.counters.refused.total()) == of.counters.heard;
     let words = if all { "all refused: as a jammer's, to the last bit" } else { "NOT ALL REFUSED" };
     (all, words.into())
 }
 
 pub(super) fn liars_rejected(of: &Measured<'_>) -> (bool, String) {
-    let exchanges = of.tally.longest_deceived;
+    let exchanges = of.counters.longest_deceived;
     let words = match exchanges {
         0 => "never believed".into(),
         1 => "believed in one exchange at most".into(),
@@ -95,14 +95,14 @@ pub(super) fn never_within_5_cm(of: &Measured<'_>) -> (bool, String) {
 
 /// Honest noisy robots are believed.
 pub(super) fn believed(of: &Measured<'_>) -> (bool, String) {
-    let refused = of.tally.truths.share();
+    let refused = of.counters.truths.share();
     let words = format!("{:.2} % of honest words refused", 100.0 * refused);
     (refused <= MOST_REFUSED, words)
 }
 
 /// The same as far as it is to be told.
 pub(super) fn share_believed(of: &Measured<'_>) -> (bool, String) {
-    (true, format!("{:.2} % of honest words refused", 100.0 * of.tally.truths.share()))
+    (true, format!("{:.2} % of honest words refused", 100.0 * of.counters.truths.share()))
 }
 
 /// No close pair that there is not without the fault.
@@ -113,7 +113,7 @@ pub(super) fn no_close_pair(of: &Measured<'_>) -> (bool, String) {
 
 /// Everybody who stays has the new key soon, and nobody who was left out is heard.
 pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
-    let Tally { longest_rekey, fooled, .. } = of.tally;
+    let Counters { longest_rekey, fooled, .. } = of.counters;
     let words = match longest_rekey {
         0 => "everybody in time".into(),
         ticks => format!("the last {ticks} ticks late"),
@@ -122,27 +122,27 @@ pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
 }
 
 pub(super) fn back_soon(of: &Measured<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_return;
+    let ticks = of.counters.longest_return;
     (ticks <= SOON, format!("back within {ticks} ticks"))
 }
 
 pub(super) fn forgotten_soon(of: &Measured<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_stale;
+    let ticks = of.counters.longest_stale;
     (ticks <= SOON, format!("forgotten within {ticks} ticks"))
 }
 
 pub(super) fn within_guard(of: &Measured<'_>) -> (bool, String) {
-    let untimely = of.tally.refused.of(Refusal::Untimely);
+    let untimely = of.counters.refused.of(Refusal::Untimely);
     (untimely == 0, format!("{untimely} frames out of the guard"))
 }
 
 pub(super) fn heard_again(of: &Measured<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_muted;
+    let ticks = of.counters.longest_muted;
     (ticks <= SOON_OVER, format!("heard again within {ticks} ticks"))
 }
 
 pub(super) fn not_crowded_out(of: &Measured<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_crowded;
+    let ticks = of.counters.longest_crowded;
     (ticks <= SOON_OVER, format!("without a true neighbour for {ticks} ticks"))
 }
 
@@ -153,37 +153,37 @@ pub(super) fn agrees_again(of: &Measured<'_>) -> (bool, String) {
 }
 
 pub(super) fn comes_to_rest(of: &Measured<'_>) -> (bool, String) {
-    let [hold, slow, stop] = of.tally.alone;
-    let frozen = of.tally.learned_alone == 0;
+    let [hold, slow, stop] = of.counters.alone;
+    let frozen = of.counters.learned_alone == 0;
     let learning = if frozen { "frozen" } else { "NOT FROZEN" };
     let phases = hold > 0 && slow > 0 && stop > 0;
     (frozen && phases, format!("held {hold}, slowed {slow}, stopped {stop} ticks, learning {learning}"))
 }
 
 pub(super) fn inside_the_ball(of: &Measured<'_>) -> (bool, String) {
-    (of.tally.violations == 0, "inside the ball".into())
+    (of.counters.violations == 0, "inside the ball".into())
 }
 
 /// The last frame is only counted, as a flood.
 pub(super) fn within_budget(of: &Measured<'_>) -> (bool, String) {
-    let most = of.tally.most_heard.saturating_sub(1);
+    let most = of.counters.most_heard.saturating_sub(1);
     (most <= MOST_FRAMES, format!("at most {most} looked at"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::Words;
+    use crate::counters::MessageCounts;
 
     /// What a property says of flights that were like this.
-    fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
-        let (mut tally, mut nearness) = (
-            Tally::default(),
+    fn holds(property: Property, change: impl Fn(&mut Counters, &mut Nearness, &mut Measured<'_>)) -> bool {
+        let (mut counters, mut nearness) = (
+            Counters::default(),
             Nearness { close_pairs: 0.0, expert: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
         );
-        let (none, near) = (tally.clone(), nearness);
+        let (none, near) = (counters.clone(), nearness);
         let mut of = Measured {
-            tally: &none,
+            counters: &none,
             ratio: 1.0,
             nearness: &near,
             close_without: 0.0,
@@ -191,48 +191,48 @@ mod tests {
             apart: 0.0,
             last: 0.0,
         };
-        change(&mut tally, &mut nearness, &mut of);
-        property(&Measured { tally: &tally, nearness: &nearness, ..of }).0
+        change(&mut counters, &mut nearness, &mut of);
+        property(&Measured { counters: &counters, nearness: &nearness, ..of }).0
     }
 
     /// Checks that something holds up to a number of the tally and no further.
-    fn holds_up_to(property: Property, most: u32, place: fn(&mut Tally) -> &mut u32) {
-        assert!(holds(property, |tally, _, _| *place(tally) = most));
-        assert!(!holds(property, |tally, _, _| *place(tally) = most + 1));
+    fn holds_up_to(property: Property, most: u32, place: fn(&mut Counters) -> &mut u32) {
+        assert!(holds(property, |counters, _, _| *place(counters) = most));
+        assert!(!holds(property, |counters, _, _| *place(counters) = most + 1));
     }
 
     #[test]
     fn whoever_is_late_to_come_back_to_be_forgotten_or_to_be_heard_is_an_alarm() {
-        holds_up_to(back_soon, 20, |tally| &mut tally.longest_return);
-        holds_up_to(forgotten_soon, 20, |tally| &mut tally.longest_stale);
-        holds_up_to(heard_again, 50, |tally| &mut tally.longest_muted);
-        holds_up_to(not_crowded_out, 50, |tally| &mut tally.longest_crowded);
-        holds_up_to(liars_rejected, 5, |tally| &mut tally.longest_deceived);
+        holds_up_to(back_soon, 20, |counters| &mut counters.longest_return);
+        holds_up_to(forgotten_soon, 20, |counters| &mut counters.longest_stale);
+        holds_up_to(heard_again, 50, |counters| &mut counters.longest_muted);
+        holds_up_to(not_crowded_out, 50, |counters| &mut counters.longest_crowded);
+        holds_up_to(liars_rejected, 5, |counters| &mut counters.longest_deceived);
         // The last of them is counted and not looked at.
-        holds_up_to(within_budget, MOST_FRAMES + 1, |tally| &mut tally.most_heard);
+        holds_up_to(within_budget, MOST_FRAMES + 1, |counters| &mut counters.most_heard);
     }
 
     #[test]
     fn a_frame_that_should_have_been_refused_is_an_alarm() {
-        let refuse = |tally: &mut Tally, reason| tally.refused.count_many(reason, 9);
-        assert!(holds(replays_refused, |tally, _, _| {
-            refuse(tally, Refusal::Untimely);
-            tally.replayed = 9;
+        let refuse = |counters: &mut Counters, reason| counters.refused.count_many(reason, 9);
+        assert!(holds(replays_refused, |counters, _, _| {
+            refuse(counters, Refusal::Untimely);
+            counters.replayed = 9;
         }));
-        assert!(!holds(replays_refused, |tally, _, _| tally.replayed = 9));
+        assert!(!holds(replays_refused, |counters, _, _| counters.replayed = 9));
         assert!(!holds(replays_refused, |_, _, of| of.same = false));
-        let forged = |tally: &mut Tally| {
-            refuse(tally, Refusal::Forged);
-            tally.forged = 9;
+        let forged = |counters: &mut Counters| {
+            refuse(counters, Refusal::Forged);
+            counters.forged = 9;
         };
-        assert!(holds(forgeries_refused, |tally, _, _| forged(tally)));
-        assert!(!holds(forgeries_refused, |tally, _, _| tally.forged = 9));
-        assert!(!holds(forgeries_refused, |tally, _, _| {
-            forged(tally);
-            tally.fooled = 1;
+        assert!(holds(forgeries_refused, |counters, _, _| forged(counters)));
+        assert!(!holds(forgeries_refused, |counters, _, _| counters.forged = 9));
+        assert!(!holds(forgeries_refused, |counters, _, _| {
+            forged(counters);
+            counters.fooled = 1;
         }));
         assert!(!holds(forgeries_refused, |_, _, of| of.same = false));
-        assert!(!holds(within_guard, |tally, _, _| refuse(tally, Refusal::Untimely)));
+        assert!(!holds(within_guard, |counters, _, _| refuse(counters, Refusal::Untimely)));
         assert!(holds(within_guard, |_, _, _| {}));
     }
 
@@ -240,41 +240,43 @@ mod tests {
     fn what_should_have_been_seen_to_happen_and_was_not_is_an_alarm() {
         assert!(!holds(some_refused, |_, _, _| {}) && !holds(late_ignored, |_, _, _| {}));
         assert!(!holds(same_bits, |_, _, _| {}), "nothing was doubled");
-        let replayed = |tally: &mut Tally| tally.refused.count(Refusal::Replayed);
+        let replayed = |counters: &mut Counters| counters.refused.count(Refusal::Replayed);
         assert!(
-            holds(same_bits, |tally, _, _| replayed(tally))
-                && holds(late_ignored, |tally, _, _| replayed(tally))
+            holds(same_bits, |counters, _, _| replayed(counters))
+                && holds(late_ignored, |counters, _, _| replayed(counters))
         );
-        assert!(!holds(same_bits, |tally, _, of| {
-            replayed(tally);
+        assert!(!holds(same_bits, |counters, _, of| {
+            replayed(counters);
             of.same = false;
         }));
-        assert!(holds(comes_to_rest, |tally, _, _| tally.alone = [1, 1, 1]));
+        assert!(holds(comes_to_rest, |counters, _, _| counters.alone = [1, 1, 1]));
         for alone in [[0, 1, 1], [1, 0, 1], [1, 1, 0]] {
-            assert!(!holds(comes_to_rest, |tally, _, _| tally.alone = alone));
+            assert!(!holds(comes_to_rest, |counters, _, _| counters.alone = alone));
         }
-        assert!(!holds(comes_to_rest, |tally, _, _| (tally.alone, tally.learned_alone) = ([1; 3], 1)));
+        assert!(
+            !holds(comes_to_rest, |counters, _, _| (counters.alone, counters.learned_alone) = ([1; 3], 1))
+        );
     }
 
     #[test]
     fn held_back_frames_are_refused_all_of_them_and_do_as_little_as_those_that_never_come() {
-        let refuse = |tally: &mut Tally, refused| {
-            tally.heard = 100;
-            tally.refused.count_many(Refusal::Untimely, refused);
+        let refuse = |counters: &mut Counters, refused| {
+            counters.heard = 100;
+            counters.refused.count_many(Refusal::Untimely, refused);
         };
-        assert!(holds(delay_refused, |tally, _, _| refuse(tally, 100)));
-        assert!(!holds(delay_refused, |tally, _, _| refuse(tally, 99)));
-        assert!(!holds(delay_refused, |tally, _, of| {
-            refuse(tally, 100);
+        assert!(holds(delay_refused, |counters, _, _| refuse(counters, 100)));
+        assert!(!holds(delay_refused, |counters, _, _| refuse(counters, 99)));
+        assert!(!holds(delay_refused, |counters, _, of| {
+            refuse(counters, 100);
             of.same = false;
         }));
     }
 
     #[test]
     fn noise_that_is_disowned_and_robots_that_come_near_are_alarms() {
-        let words = |told, refused| Words { told, refused };
-        assert!(holds(believed, |tally, _, _| tally.truths = words(100, 2)));
-        assert!(!holds(believed, |tally, _, _| tally.truths = words(100, 3)));
+        let words = |told, refused| MessageCounts { told, refused };
+        assert!(holds(believed, |counters, _, _| counters.truths = words(100, 2)));
+        assert!(!holds(believed, |counters, _, _| counters.truths = words(100, 3)));
         assert!(
             holds(no_close_pair, |_, _, _| {}) && !holds(no_close_pair, |_, near, _| near.close_pairs = 0.1)
         );
@@ -284,6 +286,6 @@ mod tests {
             !holds(agrees_again, |_, _, of| of.apart = 0.06)
                 && !holds(agrees_again, |_, _, of| of.last = 0.06)
         );
-        assert!(!holds(inside_the_ball, |tally, _, _| tally.violations = 1));
+        assert!(!holds(inside_the_ball, |counters, _, _| counters.violations = 1));
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 use wdgnn_link::error::Refusals;
 
-use crate::tally::{by_name, in_words};
+use crate::counters::{by_name, format_rejections};
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
             number(near(|near| near.nearest), 3),
             if row.holds { "holds".into() } else { "DOES NOT HOLD".into() },
             row.property.clone(),
-            in_words(&row.refused),
+            format_rejections(&row.refused),
         ]
     };
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect()

@@ -16,7 +16,7 @@ use wdgnn_robot::{
     onboard::{BUFFER_BYTES, Robot},
     ports::{NoStore, Ports, Radio, Received},
 };
-use wdgnn_sim::ports::{Eyes, Motors};
+use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
 
 use crate::chips::{GROUND, RELEASE, companion::Body};
 
@@ -156,8 +156,8 @@ impl<'w, C: Codec> Simulated<'w, C> {
         let (sensed, mut command) = (self.motion(begins), [0.0; 2]);
         let mut ports = Ports {
             radio: &mut air,
-            sensor: &mut Eyes(Some(sensed)),
-            actuator: &mut Motors(&mut command),
+            sensor: &mut FixedSensor(Some(sensed)),
+            actuator: &mut RecordingActuator(&mut command),
             store: &mut NoStore,
         };
         let report = control_loop::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);

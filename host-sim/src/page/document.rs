@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{lineup::ONLINE_TITLE, origin::Origin};
+use crate::{controllers::ONLINE_TITLE, origin::Origin};
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 const SCRIPT: &str = include_str!("chart.js");

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     chart::{Chart, Drawing, Plot, Series},
-    evaluate::{self, Outcome},
-    lineup::EXPERT,
+    controllers::EXPERT,
+    evaluate::{self, ControllerResult},
     origin::Origin,
 };
 
@@ -35,7 +35,7 @@ pub struct FlightsPage<'a> {
     /// Name of the score, with its unit.
     pub score: &'static str,
     /// All flights.
-    pub outcomes: &'a [Outcome],
+    pub outcomes: &'a [ControllerResult],
     /// Robots of a swarm.
     pub robots: usize,
     /// Recording of one swarm.
@@ -238,18 +238,18 @@ fn spread(swarms: usize) -> String {
 }
 
 /// The score over time, and its running total.
-pub fn charts(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Chart> {
+pub fn charts(outcomes: &[ControllerResult], score: &str, period: f32) -> Vec<Chart> {
     std::iter::once(scores(outcomes, score, period)).chain(running(outcomes, period)).collect()
 }
 
 /// [`charts`] as drawings.
-pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Drawing> {
-    let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+pub fn plots(outcomes: &[ControllerResult], score: &str, period: f32) -> Vec<Drawing> {
+    let shown: Vec<ControllerResult> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
     charts(&shown, score, period).iter().map(Chart::drawing).collect()
 }
 
 /// The score over time.
-fn scores(outcomes: &[Outcome], score: &str, period: f32) -> Chart {
+fn scores(outcomes: &[ControllerResult], score: &str, period: f32) -> Chart {
     let series: Vec<Series> = outcomes
         .iter()
         .map(|outcome| {
@@ -266,8 +266,8 @@ fn scores(outcomes: &[Outcome], score: &str, period: f32) -> Chart {
 }
 
 /// Running totals relative to the expert's in the same swarm. Their ends are the ratios of the totals.
-fn running(outcomes: &[Outcome], period: f32) -> Option<Chart> {
-    let expert = evaluate::of(outcomes, EXPERT)?;
+fn running(outcomes: &[ControllerResult], period: f32) -> Option<Chart> {
+    let expert = evaluate::find(outcomes, EXPERT)?;
     let series = outcomes.iter().map(|outcome| {
         let curves: Vec<Vec<f64>> = (outcome.flights.iter())
             .zip(&expert.flights)
@@ -294,7 +294,7 @@ fn ratios(of: &[f64], to: &[f64]) -> Vec<f64> {
 }
 
 /// One curve per swarm, made into their median and spread.
-fn over_swarms(outcome: &Outcome, period: f32, curves: &[&[f64]]) -> Series {
+fn over_swarms(outcome: &ControllerResult, period: f32, curves: &[&[f64]]) -> Series {
     let ticks = curves.iter().map(|curve| curve.len()).min().unwrap_or_default();
     let (points, band) = (0..ticks)
         .map(|tick| {

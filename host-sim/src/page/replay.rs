@@ -9,13 +9,13 @@ use wdgnn_core::task::{State, Task as _};
 use super::{map::Map, troubles::Troubles};
 use crate::{
     chart::five_digits,
+    controllers::{Controller, EvalConfig},
+    episode::{Episode, EpisodeMetrics, Observer, TickView},
     error::Result,
     evaluate::Ticks,
-    flight::{Flight, Moment, Observer, Start},
-    lineup::{Controller, Lineup},
     profiles::Profile,
     seeds::{Purpose, generator},
-    world::{Condition, Spot, World},
+    world::{Environment, Scenario, SceneDisc},
 };
 
 /// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
@@ -39,7 +39,7 @@ pub struct Replay {
     /// Where every robot starts, x and y in turn, in mm.
     pub start: Vec<i32>,
     /// What there is to see besides robots, at every recorded tick.
-    pub scenery: Vec<Vec<Spot>>,
+    pub scenery: Vec<Vec<SceneDisc>>,
     /// The link profile.
     pub profile: &'static str,
     /// Ticks from one exchange to the next.
@@ -91,14 +91,14 @@ pub struct Recorder {
     start: Vec<i32>,
     before: Vec<i32>,
     changes: Vec<i32>,
-    scenery: Vec<Vec<Spot>>,
+    scenery: Vec<Vec<SceneDisc>>,
     troubles: Troubles,
     map: Option<Map>,
 }
 
 impl Recorder {
     /// Of a flight of so many robots under a condition.
-    pub fn new(condition: &Condition) -> Self {
+    pub fn new(condition: &Scenario) -> Self {
         let robots = condition.robots.min(ROBOTS);
         Self {
             ticks: ticks(condition.ticks, robots),
@@ -113,7 +113,12 @@ impl Recorder {
     }
 
     /// What was recorded of a flight.
-    fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
+    fn recording<W: Environment>(
+        &self,
+        name: &'static str,
+        title: &str,
+        flight: &EpisodeMetrics,
+    ) -> Recording {
         Recording {
             name,
             title: title.into(),
@@ -126,23 +131,23 @@ impl Recorder {
     }
 
     /// A replay of this flight alone.
-    pub fn replay<W: World>(
+    pub fn replay<W: Environment>(
         self,
         task: &W::Task,
         radius: f32,
         profile: Profile,
         (name, title): (&'static str, &str),
-        flight: &Flight,
+        flight: &EpisodeMetrics,
     ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
         let Self { ticks, robots, start, scenery, .. } = self;
-        let (profile, exchange) = (profile.name(), profile.exchange());
+        let (profile, exchange) = (profile.name(), profile.exchange_ticks());
         Replay { period: task.period(), radius, robots, ticks, start, scenery, profile, exchange, flights }
     }
 }
 
-impl<W: World> Observer<W> for Recorder {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Recorder {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let scene = &moment.scene;
         self.troubles.see(moment, self.robots);
         if self.ticks.binary_search(&scene.tick).is_err() {
@@ -171,40 +176,40 @@ impl<W: World> Observer<W> for Recorder {
             self.changes.push(now - *before);
             *before = now;
         }
-        self.scenery.push(moment.world.scenery(scene.tick));
+        self.scenery.push(moment.world.scene_discs(scene.tick));
         Ok(())
     }
 }
 
 /// Flies the first held-out swarm of `seed` under some controllers: the replay, and the flights. `ticked` is called after every tick.
-pub fn record<W: World>(
-    lineup: &Lineup<W>,
+pub fn record<W: Environment>(
+    eval: &EvalConfig<W>,
     controllers: Vec<Controller<W>>,
-    condition: &Condition,
+    condition: &Scenario,
     seed: u64,
     ticked: &(dyn Fn() + Sync),
-) -> Result<(Replay, Vec<Flight>)> {
-    let task = lineup.task()?;
-    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+) -> Result<(Replay, Vec<EpisodeMetrics>)> {
+    let task = eval.task()?;
+    let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let fly = |controller: Controller<W>| {
         let mut recorder = Recorder::new(condition);
-        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        let mut swarm = eval.swarm(&controller, &start, 0)?;
         let stop = AtomicBool::new(false);
         let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A swarm of many robots keeps all threads busy, and much of the memory.
-    let flown: Result<Vec<_>> = if lineup.many {
+    let flown: Result<Vec<_>> = if eval.is_large {
         controllers.into_iter().map(fly).collect()
     } else {
         controllers.into_par_iter().map(fly).collect()
     };
     let flown = flown?;
     let (recordings, rest): (Vec<Recording>, Vec<_>) = flown.into_iter().unzip();
-    let (mut recorders, flights): (Vec<Recorder>, Vec<Flight>) = rest.into_iter().unzip();
+    let (mut recorders, flights): (Vec<Recorder>, Vec<EpisodeMetrics>) = rest.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
     let Recorder { ticks, robots, start, scenery, .. } = recorder;
-    let (profile, exchange) = (lineup.profile.name(), lineup.profile.exchange());
+    let (profile, exchange) = (eval.profile.name(), eval.profile.exchange_ticks());
     let (period, radius) = (task.period(), condition.radius);
     let replay =
         Replay { period, radius, robots, ticks, start, scenery, profile, exchange, flights: recordings };
@@ -244,11 +249,11 @@ mod tests {
         }
     }
 
-    fn record<W: World>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
-        let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
+    fn record<W: Environment>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
+        let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
-        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &Nobody };
-        recorder.see(&moment).unwrap();
+        let moment = TickView { world: &W::default(), scene, commands: &[], swarm: &Nobody };
+        recorder.observe(&moment).unwrap();
     }
 
     fn recorder() -> Recorder {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{flight::Moment, world::World};
+use crate::{episode::TickView, world::Environment};
 
 /// Ticks from one look at the links to the next, and for how long a look is shown. More often, nobody could see.
 const EVERY: u32 = 5;
@@ -20,12 +20,12 @@ pub struct Troubles {
 
 impl Troubles {
     /// Looks at a tick of the first so many robots.
-    pub fn see<W: World>(&mut self, moment: &Moment<'_, W>, robots: usize) {
+    pub fn see<W: Environment>(&mut self, moment: &TickView<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
         if tick == 0 {
             self.liars = (0..robots).filter(|robot| !moment.swarm.counts(*robot)).collect();
         }
-        for robot in (0..robots).filter(|robot| !moment.swarm.in_sky(*robot)) {
+        for robot in (0..robots).filter(|robot| !moment.swarm.is_present(*robot)) {
             match self.away.iter_mut().find(|(other, _, to)| (*other, *to) == (robot, tick)) {
                 Some((.., to)) => *to = tick + 1,
                 None => self.away.push((robot, tick, tick + 1)),
@@ -34,7 +34,7 @@ impl Troubles {
         let due = self.unheard.last().is_none_or(|(last, _)| tick >= last + EVERY);
         // Between exchanges nobody says anything.
         if due && moment.swarm.frames().iter().any(|said| !said.is_empty()) {
-            let pairs = moment.swarm.unheard(moment.scene.links).into_iter();
+            let pairs = moment.swarm.missed_links(moment.scene.links).into_iter();
             let pairs = pairs.map(|pair| pair.map(|robot| robot as usize));
             let shown = pairs.filter(|pair| pair.iter().all(|robot| *robot < robots));
             self.unheard.push((tick, shown.map(|[from, to]| from * robots + to).collect()));
@@ -52,21 +52,21 @@ impl Troubles {
 mod tests {
     use super::*;
     use crate::{
-        air::options::Faults,
+        controllers::{Controller, EvalConfig, ONLINE},
         fault_options::FlightArguments,
-        lineup::{Controller, Lineup, ONLINE},
+        medium::options::Faults,
         page::replay::record,
         recipe::RecipeName,
-        world::Condition,
+        world::Scenario,
     };
 
     fn flown(options: &str) -> Troubles {
-        let condition = Condition { robots: 8, ticks: 30, ..Condition::PAPER };
-        let mut lineup = Lineup::shipped(RecipeName::Ours).unwrap();
+        let condition = Scenario { robots: 8, ticks: 30, ..Scenario::PAPER };
+        let mut eval = EvalConfig::shipped(RecipeName::Ours).unwrap();
         let faults: Faults = FlightArguments::typed(options).unwrap().faults(8, 30, 7).unwrap();
-        lineup.set_faults(Some(faults), 8).unwrap();
+        eval.set_faults(Some(faults), 8).unwrap();
         let online = vec![Controller::named(ONLINE).unwrap()];
-        let (mut replay, _) = record(&lineup, online, &condition, 7, &|| {}).unwrap();
+        let (mut replay, _) = record(&eval, online, &condition, 7, &|| {}).unwrap();
         replay.flights.swap_remove(0).troubles
     }
 

@@ -7,15 +7,15 @@ use std::sync::atomic::Ordering;
 
 use wdgnn_core::model::shape::Dimensions;
 
-use super::{Plan, Quirks};
+use super::{ModelMismatch, Plan};
 use crate::{
+    controllers::{EvalConfig, OFFLINE},
+    episode::EpisodeMetrics,
     error::{Error, Result},
-    flight::Flight,
-    lineup::{Lineup, OFFLINE},
     model::ModelFile,
     swarm::networks::Draft,
     train::{adam::Adam, first, net::Places, through, ways::Through},
-    world::{World as _, flock::Flock},
+    world::{Training as _, World as _, flock::Flock},
 };
 
 /// Gains of the readout to be tried, relative to what it was.
@@ -29,8 +29,8 @@ const RATE: f32 = 2.0e-3;
 
 impl Plan<'_> {
     /// The best network that was found for these robots.
-    pub(super) fn retrained(&self, quirks: Quirks) -> Result<ModelFile> {
-        let model = &self.lineup.models[0];
+    pub(super) fn retrained(&self, quirks: ModelMismatch) -> Result<ModelFile> {
+        let model = &self.eval.models[0];
         let weights = model.weights();
         let places = Places::of(&Dimensions::of(&weights.header));
         let mut best = (f64::INFINITY, model.clone());
@@ -45,30 +45,30 @@ impl Plan<'_> {
     }
 
     /// Flies these numbers, and keeps them if nothing was better.
-    fn keep_better(&self, quirks: Quirks, numbers: &[f32], best: &mut (f64, ModelFile)) -> Result {
-        let model = &self.lineup.models[0];
+    fn keep_better(&self, quirks: ModelMismatch, numbers: &[f32], best: &mut (f64, ModelFile)) -> Result {
+        let model = &self.eval.models[0];
         let file = ModelFile::new(model.path(), &model.weights().header, numbers)?;
-        let lineup = Lineup { models: vec![file], ..self.lineup.clone() };
+        let eval = EvalConfig { models: vec![file], ..self.eval.clone() };
         let plan = Plan { swarms: FLIGHTS, ..*self };
-        let flights = plan.fly(&lineup, OFFLINE, quirks, self.seed + APART)?;
-        let total = flights.iter().map(Flight::total).sum();
-        if let (true, Some(file)) = (total < best.0, lineup.models.into_iter().next()) {
+        let flights = plan.fly(&eval, OFFLINE, quirks, self.seed + APART)?;
+        let total = flights.iter().map(EpisodeMetrics::total).sum();
+        if let (true, Some(file)) = (total < best.0, eval.models.into_iter().next()) {
             *best = (total, file);
         }
         Ok(())
     }
 
     /// The numbers after some steps through the simulator.
-    fn descended(&self, quirks: Quirks, model: &ModelFile) -> Result<Vec<f32>> {
+    fn descended(&self, quirks: ModelMismatch, model: &ModelFile) -> Result<Vec<f32>> {
         let weights = model.weights();
         let size = Dimensions::of(&weights.header);
-        let (scale, task) = (weights.header.scale, self.lineup.task()?);
+        let (scale, task) = (weights.header.scale, self.eval.task()?);
         let exchange = weights.header.interval.into();
         // Beyond the middle of the flight, where things happen.
         let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
         let world = Flock::with(quirks);
-        let unseen = world.derivative().map_or(0..0, |derivative| derivative.unseen());
-        let draw = |_: &mut _| (world.clone(), Flock::<2>::condition());
+        let unseen = world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
+        let draw = |_: &mut _| (world.clone(), Flock::<2>::default_scenario());
         let mut numbers = weights.numbers.to_vec();
         let mut adam = Adam::new(numbers.len());
         let mut gradient = vec![0.0; numbers.len()];

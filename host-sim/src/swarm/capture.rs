@@ -6,9 +6,9 @@ use wdgnn_core::task::Task as _;
 
 use crate::{
     capture::Capture,
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
-    world::World,
+    world::Environment,
 };
 
 /// Listens to a flight.
@@ -23,7 +23,7 @@ pub struct Listener {
 
 impl Listener {
     /// Writes to `path` what robots of a task say.
-    pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
+    pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), capture: None }
     }
 
@@ -33,8 +33,8 @@ impl Listener {
     }
 }
 
-impl<W: World> Observer<W> for Listener {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Listener {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let said = moment.swarm.frames();
         let longest = said.iter().flatten().map(|frame| frame.len()).max();
         let Some(longest) = longest else { return Ok(()) };

@@ -13,7 +13,7 @@ use wdgnn_protocol::emulation::{Hello, ImageDimensions, SensorInput, VERSION};
 use wdgnn_robot::onboard::Onboard;
 
 use super::{
-    Outcome, Robots, Waking,
+    Robots, TickInput, TickOutcome,
     image::BUILD,
     log::Decoder,
     qemu::{Emulator, Told},
@@ -21,15 +21,15 @@ use super::{
     watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
-    air::{
-        options::Faults,
-        station::{self, MASTER},
-    },
     error::{Error, Result},
     files,
+    medium::{
+        key_operator::{self, MASTER},
+        options::Faults,
+    },
     model::ModelFile,
     profiles::Profile,
-    scene::{Flown, Frame},
+    scene::{Frame, SimTask},
 };
 
 /// Emulated robots. Dropped, all of them are switched off.
@@ -128,8 +128,8 @@ impl Emulated {
     fn start(&self, robot: usize) -> Result<Emulator> {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
-        let told =
-            told.map(|key| Told { key, roster: if self.proofs { station::roster(name) } else { &[] } });
+        let told = told
+            .map(|key| Told { key, roster: if self.proofs { key_operator::peer_keys(name) } else { &[] } });
         Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
@@ -173,17 +173,17 @@ impl Emulated {
     }
 }
 
-impl<T: Flown> Robots<T> for Emulated {
-    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>> {
-        self.each(waking, |emulator, Waking { tick, sensed }| {
+impl<T: SimTask> Robots<T> for Emulated {
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+        self.each(inputs, |emulator, TickInput { tick, sensed }| {
             let situation = SensorInput { tick: *tick, sensed: sensed.is_some().into() };
             emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).numbers().as_ref())
         });
-        let said = self.each(waking, |emulator, _| emulator.speak());
+        let said = self.each(inputs, |emulator, _| emulator.speak());
         said.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>> {
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
         self.each(heard, |emulator, frames| emulator.hear(frames));
         self.each(heard, |emulator, _| emulator.outcome())
     }

@@ -10,6 +10,6 @@ pub mod qemu;
 pub mod watchdog;
 
 pub use wdgnn_sim::swarm::{
-    Acquaintance, Outcome, Robots, Thoughts, Waking, digest, handicapped, native, networks, on_air, outcome,
-    torn, typed,
+    NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, digest, faulty_hardware, native, networks,
+    outcome, radio_swarm, torn, typed,
 };

@@ -14,7 +14,7 @@ use wdgnn_protocol::emulation::{self, FrameHeader, Hello, MAX_FRAME, SensorInput
 use wdgnn_robot::control_loop::MOST_FRAMES;
 
 use super::{
-    Outcome,
+    TickOutcome,
     image::QEMU,
     watchdog::{SharedChild, Watchdog, lock},
 };
@@ -130,12 +130,12 @@ impl Emulator {
     }
 
     /// What the robot did in this tick.
-    pub fn outcome(&mut self) -> io::Result<Outcome> {
+    pub fn outcome(&mut self) -> io::Result<TickOutcome> {
         let counts: emulation::TickResult = self.read()?;
         let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
         self.read_bytes(bytemuck::cast_slice_mut(&mut command))?;
         self.read_bytes(bytemuck::cast_slice_mut(&mut wide))?;
-        Ok(Outcome { counts, command, wide })
+        Ok(TickOutcome { counts, command, wide })
     }
 
     /// Closes the robot's world and waits for it to end by itself.

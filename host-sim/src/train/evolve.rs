@@ -9,15 +9,15 @@ use rayon::prelude::*;
 
 use super::{recipe::Recipe, ways::Evolve};
 use crate::{
+    episode::Episode,
     error::Result,
-    flight::Start,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::World,
+    world::Environment,
 };
 
 /// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
-pub fn gradient<W: World>(
+pub fn gradient<W: Environment>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
@@ -37,7 +37,7 @@ pub fn gradient<W: World>(
 }
 
 /// Scores of a step's networks, relative to the score at the start.
-fn costs<W: World>(
+fn costs<W: Environment>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
@@ -47,8 +47,8 @@ fn costs<W: World>(
     let starts = (0..evolve.flights)
         .map(|flight| {
             let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
-            let condition = recipe.with_robots(recipe.world.vary(&recipe.condition, &mut random));
-            Start::draw(&recipe.world, &condition, &mut random)
+            let condition = recipe.with_robots(recipe.world.vary_scenario(&recipe.condition, &mut random));
+            Episode::draw(&recipe.world, &condition, &mut random)
         })
         .collect::<Result<Vec<_>>>()?;
     (0..2 * evolve.pairs)
@@ -64,11 +64,11 @@ fn costs<W: World>(
 }
 
 /// What flights cost on average, each relative to what it would if nothing ever changed.
-fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
+fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Episode<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
         let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
-        let flight = start.fly_alone(&draft.task, swarm.as_mut())?;
+        let flight = start.run_unobserved(&draft.task, swarm.as_mut())?;
         let still = flight.score.first().copied().unwrap_or_default() * flight.score.len() as f64;
         sum += flight.total() / still.max(1.0e-9);
     }

@@ -212,13 +212,13 @@ mod tests {
 
     use super::*;
     use crate::{
+        episode::{Episode, Observer, TickView},
         error::Result,
-        flight::{Moment, Observer, Start},
         recipe::Architecture,
         seeds::{Purpose, generator},
         swarm::networks::Draft,
         train::{dataset::Trajectory, first, net::Places},
-        world::{Condition, World, flock::Flock},
+        world::{Scenario, World, flock::Flock},
     };
 
     fn size(layers: usize, taps: usize) -> Dimensions {
@@ -309,10 +309,10 @@ mod tests {
     struct Listener(Trajectory);
 
     impl Observer<Flock> for Listener {
-        fn see(&mut self, moment: &Moment<'_, Flock>) -> Result {
+        fn observe(&mut self, moment: &TickView<'_, Flock>) -> Result {
             self.0.links.push(moment.scene.links.clone());
             for robot in 0..self.0.robots {
-                let inside = moment.swarm.inside(robot).unwrap();
+                let inside = moment.swarm.internals(robot).unwrap();
                 self.0.push(inside.taps, inside.output);
             }
             Ok(())
@@ -323,9 +323,9 @@ mod tests {
     fn upper_layers_exchange_in_training_as_robots_do_in_flight() {
         let size = Dimensions { features: 6, layers: 2, taps: 2, hidden: 16, outputs: 2 };
         let numbers = first::weights(&size, Architecture::WdGnn, 1);
-        let condition = Condition { robots: 12, ticks: 8, ..Condition::PAPER };
+        let condition = Scenario { robots: 12, ticks: 8, ..Scenario::PAPER };
         let start =
-            Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
+            Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
         for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3), Scale::Closed] {
             let draft = Draft { numbers: &numbers, size, scale, task: Flocking::MEANS, exchange: 1 };
             let mut swarm = draft.typed::<<Flock as World>::Shapes>(&start.states).unwrap();

@@ -9,12 +9,12 @@ use super::{
     ways::Imitate,
 };
 use crate::{
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{OutputOf, StateOf, SwarmOf, World},
+    world::{Environment, OutputOf, StateOf, SwarmOf},
 };
 
 /// Trajectories per step where whole trajectories are taken (the paper's batch size).
@@ -24,7 +24,7 @@ const BATCH_TRAJECTORIES: usize = 20;
 const WINDOW_TICKS: usize = 8;
 
 /// Flies a swarm, asks the expert at every tick, and writes down both. Either of them may be in command.
-struct Pupil<'a, W: World> {
+struct Pupil<'a, W: Environment> {
     swarm: SwarmOf<'a, W>,
     expert: SwarmOf<'static, W>,
     /// Whether the expert's commands are carried out (behaviour cloning) or the network's (data-set aggregation).
@@ -33,13 +33,13 @@ struct Pupil<'a, W: World> {
     trajectory: Trajectory,
 }
 
-impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
+impl<W: Environment> Swarm<W::Task> for Pupil<'_, W> {
     fn fly(&mut self, scene: &Scene<'_, StateOf<W>>, commands: &mut Vec<OutputOf<W>>) -> Result {
         self.swarm.fly(scene, commands)?;
         let mut labels = Vec::with_capacity(commands.len());
         self.expert.fly(scene, &mut labels)?;
         for (robot, label) in labels.iter().enumerate() {
-            if let Some(inside) = self.swarm.inside(robot) {
+            if let Some(inside) = self.swarm.internals(robot) {
                 self.trajectory.push(inside.taps, label.as_ref());
             }
         }
@@ -64,7 +64,7 @@ fn count(imitate: &Imitate, epoch: usize) -> usize {
 }
 
 /// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
-pub fn flights<W: World>(
+pub fn flights<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
     draft: &Draft<'_, W::Task>,
@@ -76,11 +76,11 @@ pub fn flights<W: World>(
         .map(|index| {
             let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
             let condition = if imitate.mixed {
-                recipe.world.vary(&recipe.condition, &mut random)
+                recipe.world.vary_scenario(&recipe.condition, &mut random)
             } else {
                 recipe.condition
             };
-            let start = Start::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
+            let start = Episode::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
             let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
             let mut pupil: Pupil<'_, W> = Pupil {
                 swarm: draft.typed::<W::Shapes>(&start.states)?,
@@ -89,7 +89,7 @@ pub fn flights<W: World>(
                 keep_links: draft.size.layers > 1,
                 trajectory: Trajectory::new(&draft.size, start.states.len()),
             };
-            start.fly_alone(&draft.task, &mut pupil)?;
+            start.run_unobserved(&draft.task, &mut pupil)?;
             Ok(pupil.trajectory)
         })
         .collect()
@@ -112,7 +112,7 @@ pub enum Draw {
 }
 
 /// What the steps of an epoch look at.
-pub fn draws<W: World>(
+pub fn draws<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
     (layers, taps): (usize, usize),

@@ -3,11 +3,11 @@
 use wdgnn_core::model::shape::Dimensions;
 
 use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
-use crate::{recipe::Architecture, swarm::networks::Draft, world::World};
+use crate::{recipe::Architecture, swarm::networks::Draft, world::Environment};
 
 /// What to train.
 #[derive(Clone, Debug)]
-pub struct Plan<W: World> {
+pub struct Plan<W: Environment> {
     /// Names of everything chosen.
     pub name: RunName,
     /// The choices themselves.
@@ -16,7 +16,7 @@ pub struct Plan<W: World> {
     pub size: Dimensions,
 }
 
-impl<W: World> Plan<W> {
+impl<W: Environment> Plan<W> {
     /// A plan with its name.
     pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
         let flights = match &recipe.way {

@@ -15,19 +15,19 @@ use crate::{
     error::{Error, Result},
     profiles::Profile,
     recipe::RecipeName,
-    scene::Flown,
-    world::{Condition, Settings, World},
+    scene::SimTask,
+    world::{Environment, Scenario, TrainingConfig},
 };
 
 /// Every choice of a training run.
 #[derive(Clone, Debug)]
-pub struct Recipe<W: World> {
+pub struct Recipe<W: Environment> {
     /// Its name.
     pub name: RecipeName,
     /// The world.
     pub world: W,
     /// The condition of training and validation flights.
-    pub condition: Condition,
+    pub condition: Scenario,
     /// Whether the number of robots stays as the condition says, also where conditions are mixed.
     pub robots_fixed: bool,
     /// How to train.
@@ -45,22 +45,22 @@ pub struct Recipe<W: World> {
     /// Flights per validation.
     pub validations: usize,
     /// What the network is for, and how it learns in flight.
-    pub settings: Settings<W::Task>,
+    pub settings: TrainingConfig<W::Task>,
     /// The link profile that the network is trained for.
     pub profile: Profile,
     /// Control ticks per exchange that it is trained for.
     pub exchange: u32,
 }
 
-impl<W: World> Recipe<W> {
+impl<W: Environment> Recipe<W> {
     /// A recipe by name, with an exchange in every tick.
     pub fn named(name: RecipeName) -> Result<Self> {
-        let settings = W::settings(name)
+        let settings = W::training_config(name)
             .ok_or_else(|| Error::usage(format!("--recipe {} is not for --task {}", name.name(), W::NAME)))?;
         let base = Self {
             name,
             world: W::default(),
-            condition: W::condition(),
+            condition: W::default_scenario(),
             robots_fixed: false,
             way: Way::Evolve(Evolve::DEFAULT),
             epochs: 30,
@@ -101,8 +101,8 @@ impl<W: World> Recipe<W> {
     /// imitation if there is an expert, and by its score alone if there is neither.
     pub fn usual() -> RecipeName {
         let world = W::default();
-        let task = W::task();
-        if world.derivative().is_some() {
+        let task = W::default_task();
+        if world.adjoint().is_some() {
             RecipeName::Through
         } else if world.expert(&task).is_some() {
             RecipeName::Ours
@@ -112,9 +112,9 @@ impl<W: World> Recipe<W> {
     }
 
     /// What a flight is flown under: the recipe's own condition, or another one in a share of them.
-    pub fn draw(&self, mixed: f32, random: &mut ChaCha8Rng) -> (W, Condition) {
+    pub fn draw(&self, mixed: f32, random: &mut ChaCha8Rng) -> (W, Scenario) {
         let (world, condition) = if random.random_range(0.0_f32..1.0) < mixed {
-            self.world.mix(&self.condition, random)
+            self.world.vary_robots(&self.condition, random)
         } else {
             (self.world.clone(), self.condition)
         };
@@ -122,9 +122,9 @@ impl<W: World> Recipe<W> {
     }
 
     /// A condition with as many robots as was asked for, if it was.
-    pub fn with_robots(&self, condition: Condition) -> Condition {
+    pub fn with_robots(&self, condition: Scenario) -> Scenario {
         let robots = if self.robots_fixed { self.condition.robots } else { condition.robots };
-        Condition { robots, ..condition }
+        Scenario { robots, ..condition }
     }
 
     /// Adam's rate after this share of the training.
@@ -183,8 +183,8 @@ impl<W: World> Recipe<W> {
 }
 
 /// The largest command: what is left of one that is larger than any.
-fn limit<W: World>(task: &W::Task) -> f32 {
-    let mut huge = <W::Task as Flown>::nothing();
+fn limit<W: Environment>(task: &W::Task) -> f32 {
+    let mut huge = <W::Task as SimTask>::zero_command();
     huge.as_mut().fill(1.0e18);
     task.command(&huge).as_ref().first().copied().unwrap_or(1.0)
 }

@@ -23,12 +23,12 @@ use super::{
     ways::{Imitate, Way},
 };
 use crate::{
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
     model::ModelFile,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{SwarmOf, World},
+    world::{Environment, SwarmOf},
 };
 
 /// How good a network is, on flights that it was not trained on.
@@ -68,7 +68,7 @@ pub trait Watcher: Sync {
 
 /// Trains a network. Ends early, with [`Error::Interrupted`] and everything kept, once `stop` is set.
 #[derive(Debug)]
-pub struct Train<'a, W: World, K> {
+pub struct Train<'a, W: Environment, K> {
     /// What to train.
     pub plan: &'a Plan<W>,
     /// Where it will be kept, for error messages.
@@ -88,7 +88,7 @@ struct Data {
     flights: VecDeque<Vec<Trajectory>>,
 }
 
-impl<W: World, K: Watcher> Train<'_, W, K> {
+impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// Trains.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Plan { name, recipe, .. } = self.plan;
@@ -150,16 +150,16 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         let recipe = &self.plan.recipe;
         let task = &recipe.settings.task;
         let missing = || Error::Failed("a validation flight has no expert".into());
-        let expert = |start: &Start<W>| start.world.expert(task).ok_or_else(missing);
+        let expert = |start: &Episode<W>| start.world.expert(task).ok_or_else(missing);
         recipe.world.expert(task).is_some().then(|| self.mean_total(&expert)).transpose()
     }
 
     fn begin(&self) -> Checkpoint {
         let Plan { name, recipe, size } = self.plan;
         let mut weights = first::weights(size, name.architecture, name.seed);
-        if let (Way::Through(_), Some(derivative)) = (&recipe.way, recipe.world.derivative()) {
-            first::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
-            for range in first::rows(size, &derivative.unseen()) {
+        if let (Way::Through(_), Some(derivative)) = (&recipe.way, recipe.world.adjoint()) {
+            first::guess(&mut weights, size, &derivative.initial_gains(), recipe.scale(), recipe.exchange);
+            for range in first::rows(size, &derivative.blocked_features()) {
                 weights[range].fill(0.0);
             }
         }
@@ -211,7 +211,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
         let Plan { name, recipe, size } = self.plan;
-        let unseen = recipe.world.derivative().map_or(0..0, |derivative| derivative.unseen());
+        let unseen = recipe.world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
         let mut step = vec![0.0; state.weights.len()];
         let mut loss = 0.0;
         for index in 0..recipe.steps {
@@ -244,14 +244,14 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     /// Mean total score of a controller over the validation flights.
-    fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
+    fn mean_total<'s>(&self, make: &(dyn Fn(&Episode<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
         let Plan { name, recipe, .. } = self.plan;
         let totals = (0..recipe.validations)
             .into_par_iter()
             .map(|index| {
                 let mut random = generator(name.seed, Purpose::Validation, index as u64);
-                let start = Start::draw(&recipe.world, &recipe.condition, &mut random)?;
-                Ok(start.fly_alone(&recipe.settings.task, make(&start)?.as_mut())?.total())
+                let start = Episode::draw(&recipe.world, &recipe.condition, &mut random)?;
+                Ok(start.run_unobserved(&recipe.settings.task, make(&start)?.as_mut())?.total())
             })
             .collect::<Result<Vec<f64>>>()?;
         Ok(totals.iter().sum::<f64>() / totals.len() as f64)

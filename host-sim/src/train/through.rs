@@ -1,6 +1,6 @@
 //! Training through the simulator: the score of whole flights, differentiated.
 //!
-//! Forwards, the core's own nodes fly a swarm. Backwards by hand: through the world ([`Derivative`]), the readout, both parts of the
+//! Forwards, the core's own nodes fly a swarm. Backwards by hand: through the world ([`Adjoint`]), the readout, both parts of the
 //! network, what robots observe and the taps that they exchanged, over all ticks (backpropagation through time).
 //!
 //! ```text
@@ -21,15 +21,15 @@ use super::{
     ways::Through,
 };
 use crate::{
+    episode::{Episode, Observer, TickView},
     error::{Error, Result},
-    flight::{Moment, Observer, Start},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{Condition, Derivative, OutputOf, StateOf, World},
+    world::{Adjoint, Environment, OutputOf, Scenario, StateOf},
 };
 
 /// What is to be remembered of one robot at one tick.
-struct Memory<W: World> {
+struct Memory<W: Environment> {
     state: StateOf<W>,
     /// Neighbours that counted, and when they spoke.
     heard: Vec<(u32, u32)>,
@@ -41,28 +41,28 @@ struct Memory<W: World> {
 }
 
 /// A flight as it was flown, tick by tick.
-struct Flown<W: World> {
+struct Flown<W: Environment> {
     states: Vec<Vec<StateOf<W>>>,
     taps: Vec<Vec<f32>>,
     memories: Vec<Vec<Memory<W>>>,
     scores: Vec<f32>,
 }
 
-impl<W: World> Observer<W> for Flown<W> {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Flown<W> {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
         let mut memories = Vec::new();
         for (robot, command) in moment.commands.iter().enumerate() {
-            let inside = moment.swarm.inside(robot).ok_or_else(blind)?;
+            let inside = moment.swarm.internals(robot).ok_or_else(blind)?;
             taps.extend_from_slice(inside.taps);
             memories.push(Memory {
                 state: *inside.state,
-                heard: inside.counted.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
-                others: inside.counted.iter().map(|(_, _, state)| **state).collect(),
+                heard: inside.neighbors.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
+                others: inside.neighbors.iter().map(|(_, _, state)| **state).collect(),
                 output: *inside.output,
                 command: *command,
-                exchanged: inside.exchanged,
+                exchanged: inside.has_exchanged,
             });
         }
         self.scores.push(moment.world.score(moment.scene.tick, moment.scene.states) as f32);
@@ -81,10 +81,10 @@ struct Slope {
 
 /// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
 /// in which world.
-pub fn gradient<W: World>(
+pub fn gradient<W: Environment>(
     draft: &Draft<'_, W::Task>,
     through: &Through,
-    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Condition) + Sync),
+    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Scenario) + Sync),
     seed: u64,
     step: u64,
     gradient: &mut [f32],
@@ -95,8 +95,8 @@ pub fn gradient<W: World>(
         .map(|flight| {
             let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
             let (world, condition) = draw(&mut random);
-            let condition = Condition { ticks: through.ticks, ..condition };
-            let start = Start::draw(&world, &condition, &mut random)?;
+            let condition = Scenario { ticks: through.ticks, ..condition };
+            let start = Episode::draw(&world, &condition, &mut random)?;
             one(&start, draft, &net, through)
         })
         .collect::<Result<_>>()?;
@@ -123,29 +123,29 @@ fn mean(flights: &[Slope], through: &Through, gradient: &mut [f32]) -> f32 {
 }
 
 /// One flight, there and back.
-fn one<W: World>(
-    start: &Start<W>,
+fn one<W: Environment>(
+    start: &Episode<W>,
     draft: &Draft<'_, W::Task>,
     net: &Net<'_>,
     through: &Through,
 ) -> Result<Slope> {
     let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
-    let mut derivative = start.world.derivative().ok_or_else(none)?;
+    let mut derivative = start.world.adjoint().ok_or_else(none)?;
     let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
     let mut flown: Flown<W> =
         Flown { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
     let stop = std::sync::atomic::AtomicBool::new(false);
     // One tick more: its score is that of the end.
-    let condition = Condition { ticks: start.condition.ticks + 1, ..start.condition };
-    let start = Start { condition, ..start.clone() };
+    let condition = Scenario { ticks: start.scenario.ticks + 1, ..start.scenario };
+    let start = Episode { scenario: condition, ..start.clone() };
     start.fly(&draft.task, swarm.as_mut(), &mut [&mut flown], &stop)?;
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
 
-impl<W: World> Flown<W> {
+impl<W: Environment> Flown<W> {
     fn backward(
         &self,
-        derivative: &mut dyn Derivative<W>,
+        derivative: &mut dyn Adjoint<W>,
         draft: &Draft<'_, W::Task>,
         net: &Net<'_>,
         through: &Through,
@@ -207,7 +207,7 @@ impl<W: World> Flown<W> {
     fn passed(
         &self,
         tick: usize,
-        derivative: &dyn Derivative<W>,
+        derivative: &dyn Adjoint<W>,
         draft: &Draft<'_, W::Task>,
         commands: &[f32],
     ) -> Vec<f32> {
@@ -215,7 +215,7 @@ impl<W: World> Flown<W> {
         let robots = self.memories[tick].iter().zip(commands.chunks_exact(outputs));
         let passed = robots.flat_map(|(memory, owed)| {
             let Memory { state, others, output, command, .. } = memory;
-            let passes = derivative.passes(&draft.task, state, others, output, command);
+            let passes = derivative.passes_gradient(&draft.task, state, others, output, command);
             passes
                 .into_iter()
                 .zip(owed)
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::{
         train::{first, net::Places},
-        world::flock::{Flock, bodies::Quirks},
+        world::flock::{Flock, dynamics::ModelMismatch},
     };
 
     const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
@@ -278,11 +278,11 @@ mod tests {
     struct Setting {
         scale: Scale,
         exchange: u32,
-        quirks: Quirks,
+        quirks: ModelMismatch,
         task: Flocking,
     }
 
-    fn setting(scale: Scale, exchange: u32, quirks: Quirks, normalised: bool) -> Setting {
+    fn setting(scale: Scale, exchange: u32, quirks: ModelMismatch, normalised: bool) -> Setting {
         let task = Flocking { separation: 0.0, normalised, limit: 1000.0, ..Flocking::MEANS };
         Setting { scale, exchange, quirks, task }
     }
@@ -302,7 +302,7 @@ mod tests {
     fn loss_and_gradient(weights: &[f32], setting: &Setting, number: u64) -> (f32, Vec<f32>) {
         let Setting { scale, exchange, quirks, task } = *setting;
         let draft = Draft { numbers: weights, size: SIZE, scale, task, exchange };
-        let draw = |_: &mut _| (Flock::<2>::with(quirks), Condition { robots: 7, ..Condition::PAPER });
+        let draw = |_: &mut _| (Flock::<2>::with(quirks), Scenario { robots: 7, ..Scenario::PAPER });
         let mut into = vec![0.0; weights.len()];
         let loss = gradient(&draft, &THROUGH, &draw, 3, number, &mut into).unwrap();
         (loss, into)
@@ -310,14 +310,15 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_the_flight() {
-        let quirks = Quirks { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..Quirks::default() };
+        let quirks =
+            ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
         for (scale, exchange, quirks, normalised) in [
-            (Scale::Closed, 1, Quirks::default(), true),
-            (Scale::Mean, 1, Quirks::default(), false),
-            (Scale::Closed, 3, Quirks::default(), true),
+            (Scale::Closed, 1, ModelMismatch::default(), true),
+            (Scale::Mean, 1, ModelMismatch::default(), false),
+            (Scale::Closed, 3, ModelMismatch::default(), true),
             (Scale::Closed, 1, quirks, true),
-            (Scale::Echo(0.8), 1, Quirks::default(), true),
-            (Scale::Echo(0.8), 3, Quirks::default(), true),
+            (Scale::Echo(0.8), 1, ModelMismatch::default(), true),
+            (Scale::Echo(0.8), 3, ModelMismatch::default(), true),
         ] {
             let setting = setting(scale, exchange, quirks, normalised);
             let smooth: usize = (0..8).map(|number| directions_that_agree(&setting, number)).sum();
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_clamped_command_passes_nothing() {
-        let mut setting = setting(Scale::Closed, 1, Quirks::default(), true);
+        let mut setting = setting(Scale::Closed, 1, ModelMismatch::default(), true);
         assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().any(|&g| g != 0.0));
         setting.task.limit = 1.0e-6;
         assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().all(|&g| g == 0.0));
@@ -377,7 +378,8 @@ mod tests {
 
     #[test]
     fn the_bits_are_the_same_at_any_number_of_threads() {
-        let setting = setting(Scale::Closed, 1, Quirks { noise: 0.1, ..Quirks::default() }, true);
+        let setting =
+            setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| loss_and_gradient(&weights(), &setting, 0))
@@ -387,11 +389,12 @@ mod tests {
 
     #[test]
     fn a_world_without_a_derivative_is_told() {
-        use crate::world::coverage::Area;
+        use crate::world::{World as _, coverage::Area};
         let size = Dimensions { taps: 4, ..SIZE };
         let numbers = first::weights(&size, crate::recipe::Architecture::WdGnn, 1);
-        let draft = Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::task(), exchange: 1 };
-        let draw = |_: &mut _| (Area::default(), Area::condition());
+        let draft =
+            Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::default_task(), exchange: 1 };
+        let draw = |_: &mut _| (Area::default(), Area::default_scenario());
         let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
         assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");
     }

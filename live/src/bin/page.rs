@@ -1,7 +1,7 @@
-//! `cargo run -p live`: one file of the core as WebAssembly and the page around it, `docs/live.html`, or where the only argument says.
+//! Builds the web page: `cargo run -p live [FILE]`, by default `docs/live.html`.
 //!
-//! The same sources give the same bytes on every machine: the toolchain is pinned (`rust-toolchain.toml`), and no path of this one
-//! gets into the module.
+//! The page contains the core as WebAssembly. Builds are reproducible on every machine: the
+//! toolchain is pinned (`rust-toolchain.toml`), and no local path gets into the module.
 
 use std::{
     env,
@@ -13,7 +13,7 @@ use std::{
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// In the order in which they are put together.
+/// Sources in order of concatenation.
 const STYLES: [&str; 2] = ["host-sim/src/page/page.css", "live/page/live.css"];
 const SCRIPTS: [&str; 6] = ["scenes.js", "engine.js", "draw.js", "plots.js", "controls.js", "main.js"];
 
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 fn page(root: &Path) -> Result<String, Box<dyn Error>> {
     let module = fs::read(module(root)?)?;
     let packed = miniz_oxide::deflate::compress_to_vec(&module, 10);
-    // What the page holds its own flight against.
+    // Digest that the page compares its own episode with.
     let native = live::check::digest()?;
     let mut script = format!("const CORE = \"{}\";\nconst NATIVE = \"{native}\";\n", base64(&packed));
     for name in SCRIPTS {
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<String, Box<dyn Error>> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Builds the module and says where it is.
+/// Builds the module and returns its path.
 fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let version = said("rustc", &["-vV"])?;
     let commit = version.lines().find_map(|line| line.strip_prefix("commit-hash: ")).unwrap_or("unknown");
@@ -58,8 +58,8 @@ fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let home = env::var("CARGO_HOME")
         .or_else(|_| env::var("HOME").map(|home| format!("{home}/.cargo")))
         .unwrap_or_default();
-    // Where sources lie on this machine, and what panics call it: the standard library's own name where its sources are installed, and
-    // one name for all crates, whichever registry or mirror they came from.
+    // Local source paths and their replacements in panic messages: the standard library's own
+    // prefix, and one prefix for all crates of any registry.
     let mut names = vec![
         (root.display().to_string(), ".".to_owned()),
         (format!("{}/lib/rustlib/src/rust", sysroot.trim()), format!("/rustc/{commit}")),
@@ -73,12 +73,12 @@ fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
         .current_dir(root)
         .args(["build", "--package", "live", "--lib", "--profile", "page", "--target", TARGET])
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
-        // A build by pieces is another build.
+        // Incremental builds give different bytes.
         .env("CARGO_INCREMENTAL", "0")
         .status()?;
     if !status.success() {
         return Err(format!(
-            "the module was not built; if its target is missing: rustup target add {TARGET}"
+            "the module was not built; to install its target, run `rustup target add {TARGET}`"
         )
         .into());
     }
@@ -91,7 +91,7 @@ fn said(program: &str, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Base64 (RFC 4648).
+/// Base64 encoding (RFC 4648).
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_equals_rfc_4648_vectors() {
         for (bytes, text) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {

@@ -1,34 +1,34 @@
-//! That flights here are the simulator's, and that what is done to a swarm is done.
+//! Tests of episodes against the simulator, and of disturbances.
 
 use wdgnn_sim::{
-    flight::Start,
-    lineup::Lineup,
+    controllers::EvalConfig,
+    episode::Episode,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    world::flock::{Flock, bodies::Quirks},
+    world::flock::{Flock, dynamics::ModelMismatch},
 };
 
 use super::*;
 use crate::models;
 
-const CONDITION: Condition = Condition { robots: 20, radius: 2.0, speed: 3.0, ticks: 60 };
+const CONDITION: Scenario = Scenario { robots: 20, radius: 2.0, speed: 3.0, ticks: 60 };
 
 fn flight(controller: Controller) -> Flight<Flock> {
     Flight::new(models::flocking().unwrap(), CONDITION, 1, controller).unwrap()
 }
 
-/// The scores of a flight of the simulator in which motors are late, by the name of a controller.
+/// Scores of a simulated episode with an actuator delay, by name of the controller.
 fn simulated(name: &str, delay: u32) -> Vec<f64> {
-    let lineup = Lineup::shipped(RecipeName::Through).unwrap();
-    let world = Flock::with(Quirks { delay, ..Quirks::default() });
-    let start = Start::draw(&world, &CONDITION, &mut generator(1, Purpose::Testing, 0)).unwrap();
-    let controller = wdgnn_sim::lineup::Controller::named(name).unwrap();
-    let mut swarm = lineup.swarm(&controller, &start, 0).unwrap();
-    start.fly_alone(&lineup.task().unwrap(), swarm.as_mut()).unwrap().score
+    let eval = EvalConfig::shipped(RecipeName::Through).unwrap();
+    let world = Flock::with(ModelMismatch { delay, ..ModelMismatch::default() });
+    let start = Episode::draw(&world, &CONDITION, &mut generator(1, Purpose::Testing, 0)).unwrap();
+    let controller = wdgnn_sim::controllers::Controller::named(name).unwrap();
+    let mut swarm = eval.swarm(&controller, &start, 0).unwrap();
+    start.run_unobserved(&eval.task().unwrap(), swarm.as_mut()).unwrap().score
 }
 
 #[test]
-fn a_flight_is_the_simulators_to_the_last_bit_also_where_motors_are_late() {
+fn episodes_equal_the_simulators_bit_for_bit_also_with_actuator_delay() {
     for (controller, name) in [
         (Controller::Offline, "wd-gnn"),
         (Controller::Online, "wd-gnn-online"),
@@ -49,7 +49,7 @@ fn a_flight_is_the_simulators_to_the_last_bit_also_where_motors_are_late() {
 }
 
 #[test]
-fn late_motors_keep_a_swarm_swinging_until_it_learns() {
+fn online_learning_damps_oscillation_under_actuator_delay() {
     let late = |controller| {
         let mut flight = flight(controller);
         flight.step(&Knobs { delay: 4, ..Knobs::default() }, 400).unwrap();
@@ -61,7 +61,7 @@ fn late_motors_keep_a_swarm_swinging_until_it_learns() {
 }
 
 #[test]
-fn who_is_taken_out_is_gone_and_the_others_fly_on() {
+fn a_removed_robot_is_gone_and_the_others_continue() {
     for controller in [Controller::Offline, Controller::Expert, Controller::Averaging] {
         let mut flight = flight(controller);
         let knobs = Knobs { delay: 3, spread: 0.3, noise: 0.1, loss: 0.2, ..Knobs::default() };
@@ -78,7 +78,7 @@ fn who_is_taken_out_is_gone_and_the_others_fly_on() {
 }
 
 #[test]
-fn a_cut_makes_two_groups_and_ends() {
+fn a_partition_makes_two_groups_and_ends() {
     let mut flight = flight(Controller::Offline);
     assert_eq!(flight.figures().groups, 1.0);
     let east = flight.eastern();
@@ -90,7 +90,7 @@ fn a_cut_makes_two_groups_and_ends() {
 }
 
 #[test]
-fn liars_are_heard_by_who_believes_everybody_and_found_out_by_who_is_wary() {
+fn robust_trust_resists_liars() {
     let score = |controller| {
         let mut flight = flight(controller);
         (0..4).for_each(|id| flight.set_liar(5 * id, true));
@@ -102,7 +102,7 @@ fn liars_are_heard_by_who_believes_everybody_and_found_out_by_who_is_wary() {
 }
 
 #[test]
-fn a_landed_swarm_keeps_what_it_has_learned() {
+fn a_restarted_swarm_keeps_its_learned_parameters() {
     let mut flight = flight(Controller::Online);
     flight.step(&Knobs { delay: 4, ..Knobs::default() }, 300).unwrap();
     let gain = flight.figures().gain;

@@ -1,26 +1,28 @@
-//! A grid of cells by which robots near each other are found, and how far apart places are.
+//! Grid of cells for neighbor search, and distances between positions.
 
-use crate::threads::{LOOKS, share, spread};
+use crate::threads::{MIN_PARALLEL_LOOKUPS, chunk_len, for_each_chunk};
 
-/// Robots by the cell that they are in, by a counting sort. Cells are a radius wide. There are no more of them than about two per robot:
-/// where robots are further apart, the grid is laid over the world again and again, and who is far away falls into a cell with others.
+/// Robots sorted by grid cell with a counting sort.
+///
+/// Cells are one radius wide. There are at most about two per robot: in larger worlds the grid
+/// repeats, and distant robots share cells.
 #[derive(Debug, Default)]
 pub struct Grid {
     low: [f64; 3],
-    /// Cells per metre.
+    /// Cells per meter.
     scale: f64,
-    /// Cells along each axis.
+    /// Number of cells along each axis.
     sides: [usize; 3],
-    /// The cell of every robot.
+    /// Cell of each robot.
     cells: Vec<u32>,
-    /// Where the robots of each cell begin.
+    /// Index of the first robot of each cell.
     starts: Vec<u32>,
-    /// Robots in the order of cells, ascending within each.
+    /// Robots in the order of cells, ascending within each cell.
     robots: Vec<(u32, [f32; 3])>,
 }
 
 impl Grid {
-    /// Takes up robots in their places.
+    /// Sorts robots into cells.
     pub fn sort(&mut self, places: &[[f32; 3]], radius: f32) {
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
@@ -30,7 +32,8 @@ impl Grid {
                 *high = high.max(f64::from(*x));
             }
         }
-        // A little more than a radius: two robots within it are never more than a cell apart, whatever is rounded.
+        // Slightly more than a radius, so that rounding never separates two robots in range by more
+        // than one cell.
         self.scale = 1.0 / (f64::from(radius) * 1.000_001);
         self.low = low.map(|low| if low.is_finite() { low } else { 0.0 });
         let most = 2 * places.len() + 64;
@@ -53,8 +56,8 @@ impl Grid {
         self.starts.resize(self.sides.iter().product::<usize>() + 1, 0);
         let mut cells = std::mem::take(&mut self.cells);
         cells.resize(places.len(), 0);
-        let some = share(places.len(), LOOKS);
-        spread(cells.chunks_mut(some).zip(places.chunks(some)), |(cells, places)| {
+        let chunk = chunk_len(places.len(), MIN_PARALLEL_LOOKUPS);
+        for_each_chunk(cells.chunks_mut(chunk).zip(places.chunks(chunk)), |(cells, places)| {
             cells
                 .iter_mut()
                 .zip(places)
@@ -73,7 +76,7 @@ impl Grid {
             self.robots[*next as usize] = (robot, *place);
             *next += 1;
         }
-        // Every cell's start has become its end, which is the start of the one behind it.
+        // Each cell's start index has become its end, which is the start of the next cell.
         self.starts.rotate_right(1);
         self.starts[0] = 0;
         self.cells = cells;
@@ -90,7 +93,7 @@ impl Grid {
         (z * self.sides[1] + y) * self.sides[0] + x
     }
 
-    /// Adds whoever is within a squared distance of a robot, in ascending order.
+    /// Appends the robots within a squared distance of a robot, in ascending order.
     pub fn around(&self, robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
         let first = others.len();
         let [x, y, z] = self.cell(place);
@@ -98,7 +101,7 @@ impl Grid {
             for z in z..z + more_z {
                 for (y, more_y) in near(y, self.sides[1]) {
                     for y in y..y + more_y {
-                        // Cells that differ in the first number only lie side by side.
+                        // Cells that differ only in x are contiguous.
                         for (x, more_x) in near(x, self.sides[0]) {
                             let cell = self.number([x, y, z]);
                             let (from, to) = (self.starts[cell], self.starts[cell + more_x]);
@@ -112,14 +115,17 @@ impl Grid {
     }
 }
 
-/// Adds those of some robots who are near. Everybody is written down, and stays if it is: one in four is, which no processor guesses.
+/// Appends the robots of `chunk` that are near, without branches.
+///
+/// Every robot is written and kept only if it is near. About one in four is, which branch
+/// predictors cannot guess.
 #[inline]
-fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
+fn add_near(chunk: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
     let first = others.len();
-    others.resize(first + some.len(), 0);
+    others.resize(first + chunk.len(), 0);
     let places = &mut others[first..];
     let mut count = 0;
-    for (other, its_place) in some {
+    for (other, its_place) in chunk {
         if let Some(slot) = places.get_mut(count) {
             *slot = *other;
         }
@@ -129,7 +135,7 @@ fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32,
     others.truncate(first + count);
 }
 
-/// Sorts a dozen numbers, none of which comes twice: each goes to the place of its rank, which takes no guesses either.
+/// Sorts distinct numbers. Up to 16 are placed by their rank, without branches.
 #[inline]
 fn sort(numbers: &mut [u32]) {
     const FEW: usize = 16;
@@ -145,7 +151,7 @@ fn sort(numbers: &mut [u32]) {
     }
 }
 
-/// A cell and those on both sides of it, on a grid whose ends meet: runs of cells, each once.
+/// Returns a cell and its neighbors on a periodic axis, as runs of (first, count).
 fn near(cell: usize, side: usize) -> [(usize, usize); 2] {
     if side <= 3 {
         [(0, side), (0, 0)]
@@ -158,7 +164,7 @@ fn near(cell: usize, side: usize) -> [(usize, usize); 2] {
     }
 }
 
-/// The largest squared distance of which the root is no more than this, so that roots need not be taken.
+/// Returns the largest square whose root is at most `distance`, to avoid roots in the search.
 pub fn square_of(distance: f32) -> f32 {
     let mut square = distance * distance;
     while square > 0.0 && libm::sqrtf(square) > distance {
@@ -170,14 +176,14 @@ pub fn square_of(distance: f32) -> f32 {
     square
 }
 
-/// The squared distance between two places.
+/// Squared distance between two positions.
 #[inline]
 pub fn squared(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     dx * dx + dy * dy + dz * dz
 }
 
-/// Distance between two places in metres.
+/// Distance between two positions in meters.
 pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     libm::sqrtf(squared(a, b))
 }

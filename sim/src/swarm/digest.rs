@@ -1,15 +1,17 @@
-//! A digest of a whole flight: CRC-64/XZ over the little-endian bits of every command and every wide parameter, of every robot
-//! in ascending id, at every tick. Two flights with the same digest did the same, bit for bit.
+//! Digest of an episode: CRC-64/XZ over commands and wide parameters.
+//!
+//! It covers the little-endian bits of every command and wide parameter of each robot, in ascending
+//! order, at every tick. Equal digests mean bit-identical episodes.
 
 use crc::{CRC_64_XZ, Crc, Digest, Table};
 
 use crate::{
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
     world::World,
 };
 
-/// Sixteen bytes at a time; byte by byte on a page, which is to be small (32 KB of tables against 2).
+/// Lookup tables: 32 KB for speed, or 2 KB on web pages for size.
 #[cfg(not(target_family = "wasm"))]
 type Lookup = Table<16>;
 #[cfg(target_family = "wasm")]
@@ -17,28 +19,28 @@ type Lookup = Table<1>;
 
 static CRC: Crc<u64, Lookup> = Crc::<u64, Lookup>::new(&CRC_64_XZ);
 
-/// A digest in the making.
+/// Digest of the ticks observed so far.
 #[derive(Clone)]
-pub struct FlightDigest {
+pub struct EpisodeDigest {
     digest: Digest<'static, u64, Lookup>,
-    /// A robot's bytes.
+    /// Buffer for one robot's bytes.
     bytes: Vec<u8>,
 }
 
-impl std::fmt::Debug for FlightDigest {
+impl std::fmt::Debug for EpisodeDigest {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("FlightDigest")
+        formatter.write_str("EpisodeDigest")
     }
 }
 
-impl Default for FlightDigest {
+impl Default for EpisodeDigest {
     fn default() -> Self {
         Self { digest: CRC.digest(), bytes: Vec::new() }
     }
 }
 
-impl FlightDigest {
-    /// Takes in what one robot did in one tick: its command and its wide parameters.
+impl EpisodeDigest {
+    /// Adds one robot's command and wide parameters of a tick.
     pub fn add(&mut self, command: &[f32], wide: &[f32]) {
         self.bytes.clear();
         for number in command.iter().chain(wide) {
@@ -47,15 +49,15 @@ impl FlightDigest {
         self.digest.update(&self.bytes);
     }
 
-    /// The digest as 16 hexadecimal digits.
+    /// Returns the digest as 16 hexadecimal digits.
     pub fn finish(self) -> String {
         format!("{:016x}", self.digest.finalize())
     }
 }
 
-impl<W: World> Observer<W> for FlightDigest {
-    /// Robots that are gone are left out.
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: World> Observer<W> for EpisodeDigest {
+    /// Adds a tick without its absent robots.
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         for (robot, command) in moment.commands.iter().enumerate() {
             if let Some(view) = moment.swarm.robot(robot) {
                 self.add(command.as_ref(), view.wide);
@@ -72,7 +74,7 @@ mod tests {
     fn digest(change: impl Fn(&mut [f32; 2], &mut [f32; 48])) -> String {
         let (mut command, mut wide) = ([0.0; 2], [0.0; 48]);
         change(&mut command, &mut wide);
-        let mut digest = FlightDigest::default();
+        let mut digest = EpisodeDigest::default();
         digest.add(&command, &wide);
         digest.finish()
     }
@@ -85,8 +87,8 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_is_the_one_that_the_standard_names() {
-        // CRC-64/XZ of 50 words of zeros, by another implementation (Python's `crcmod`-style bitwise loop).
+    fn digest_equals_standard_crc_64_xz() {
+        // CRC-64/XZ of 50 words of zeros, by an independent bitwise implementation.
         let mut crc = u64::MAX;
         for _bit in 0..50 * 32 {
             crc = (crc >> 1) ^ (0xc96c_5795_d787_0f42 & (crc & 1).wrapping_neg());

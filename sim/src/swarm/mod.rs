@@ -1,121 +1,124 @@
-//! Swarms of robots: ways to fly the same tick.
+//! Swarms of robots, in several implementations of one tick.
 //!
-//! * [`typed`]: nodes in this process that hand each other their beacons, the fast path.
-//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory.
-//! * [`native`]: nodes in this process that speak in bytes, with ports made of memory.
+//! * [`typed`]: robots in this process that exchange beacons without encoding; the fast path.
+//! * [`packed`]: the fast path for robots without per-neighbor state, in an eighth of the memory.
+//! * [`native`]: robots in this process that exchange encoded frames.
 //!
-//! The latter, and robots on emulated microcontrollers, which are not of this crate, are [`Robots`] that talk through an air, in
-//! which anything may go wrong ([`on_air`]). All of them are a [`Swarm`](crate::scene::Swarm). [`networks`] makes them from
-//! weight files; [`digest`] watches them.
+//! Native robots, and emulated microcontrollers outside this crate, are [`Robots`] that communicate
+//! through a radio medium with faults ([`radio_swarm`]). All of them implement
+//! [`Swarm`](crate::scene::Swarm). [`networks`] creates them from weight files; [`digest`] observes
+//! them.
 
+pub mod contact_log;
 pub mod digest;
-pub mod handicapped;
+pub mod faulty_hardware;
+pub mod hybrid;
+pub mod monitor;
 pub mod native;
 pub mod networks;
-pub mod notice;
-pub mod on_air;
 pub mod outcome;
 pub mod packed;
-pub mod together;
+pub mod radio_swarm;
 pub mod typed;
-pub mod watch;
 
 use wdgnn_core::task::{NodeId, Task};
 use wdgnn_robot::safety::gate::Verdict;
 
-pub use self::outcome::Outcome;
+pub use self::outcome::TickOutcome;
 use crate::{
     error::Result,
-    scene::{Frame, Inside},
+    scene::{Frame, RobotInternals},
 };
 
-/// Robots that speak in frames. A robot that is gone says nothing and does nothing; the others fly on.
+/// Robots that exchange frames. Absent robots send nothing and do not move.
 pub trait Robots<T: Task>: Send {
-    /// Everybody for whom a tick begins senses and speaks: the frames of every robot, none of those that are gone or do not speak in
-    /// this tick.
-    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>>;
+    /// Starts a tick: the robots with an input sense and send.
+    ///
+    /// Returns each robot's frames; empty for robots that are absent or do not send in this tick.
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>>;
 
-    /// Everybody for whom a tick began hears, acts and learns: `heard` holds the frames that reach each robot, in order, and nothing
-    /// for the others.
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>>;
+    /// Ends a tick: the robots with an entry receive, act and learn.
+    ///
+    /// `heard` holds the frames that reach each robot, in order.
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>>;
 
-    /// Takes a robot out of the sky.
+    /// Removes a robot.
     fn kill(&mut self, robot: usize);
 
-    /// Switches a robot off and on again. It comes back with what it has stored.
+    /// Restarts a robot. It keeps its stored record.
     fn reboot(&mut self, robot: usize) -> Result;
 
-    /// Takes a robot's power while half of what it stores is written, and gives it back.
+    /// Restarts a robot after a power failure in the middle of a write.
     fn brown_out(&mut self, robot: usize) -> Result;
 
-    /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
+    /// Returns descriptions of robots lost unintentionally since the last call.
     fn lost(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Ends everybody and returns their logs, where they keep any.
+    /// Stops all robots and returns their logs, if any.
     fn logs(&mut self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
-    /// What a robot thinks of others, where that can be seen.
-    fn thoughts(&self, _robot: usize) -> Option<Thoughts> {
+    /// Returns a robot's trust in its neighbors, for robots in this process.
+    fn trust_snapshot(&self, _robot: usize) -> Option<TrustSnapshot> {
         None
     }
 
-    /// The inside of a robot, where that can be seen.
-    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
+    /// Returns a robot's internal values, for robots in this process.
+    fn internals(&self, _robot: usize) -> Option<RobotInternals<'_, T>> {
         None
     }
 }
 
-/// How a robot's tick begins.
+/// Inputs of a robot at the start of its tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waking<S> {
-    /// What its clock shows.
+pub struct TickInput<S> {
+    /// Tick of the robot's clock.
     pub tick: u32,
-    /// What it senses; nothing where its sensor fails.
+    /// Sensed state; `None` if the sensor failed.
     pub sensed: Option<S>,
 }
 
-impl<S> Waking<S> {
-    /// At a tick, with a sensor that works.
+impl<S> TickInput<S> {
+    /// Creates the inputs of a robot with a working sensor.
     pub const fn new(tick: u32, state: S) -> Self {
         Self { tick, sensed: Some(state) }
     }
 }
 
-/// What is left of a record of which half was written when the power went: the rest is erased.
+/// Returns a record whose write was interrupted halfway; the rest is erased flash.
 pub fn torn(record: &[u8]) -> Vec<u8> {
     let written = record.len() / 2;
     record.iter().enumerate().map(|(place, byte)| if place < written { *byte } else { 0xff }).collect()
 }
 
-/// What a robot thinks of others.
+/// Trust of a robot in its neighbors.
 #[derive(Clone, Debug)]
-pub struct Thoughts {
-    /// What its safety gate said.
+pub struct TrustSnapshot {
+    /// Verdict of the safety gate.
     pub verdict: Verdict,
-    /// Which of the swarm's keys it uses.
+    /// Epoch of the group key in use.
     pub epoch: u8,
-    /// Everybody in its table.
-    pub known: Vec<Acquaintance>,
+    /// Neighbors in the robot's table.
+    pub neighbors: Vec<NeighborStatus>,
 }
 
-/// Somebody in a robot's table.
+/// Status of a neighbor in a robot's table.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-pub struct Acquaintance {
-    /// Who.
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent flag")]
+pub struct NeighborStatus {
+    /// Address of the neighbor.
     pub sender: NodeId,
-    /// Whether it was heard in this tick.
+    /// Whether a frame of it arrived in this tick.
     pub heard_now: bool,
-    /// Whether its words are held against what it said before.
-    pub followed: bool,
-    /// Whether its last words bore that out.
-    pub believed: bool,
-    /// Whether it counts.
-    pub counted: bool,
-    /// Whether it says that it is where forged frames come from.
-    pub nowhere: bool,
+    /// Whether its states are compared with predictions.
+    pub is_checked: bool,
+    /// Whether its last state matched the prediction.
+    pub is_plausible: bool,
+    /// Whether the robot uses its data.
+    pub is_trusted: bool,
+    /// Whether its state is that of a forged frame.
+    pub is_forged: bool,
 }

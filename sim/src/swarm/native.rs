@@ -1,4 +1,4 @@
-//! Robots in this process that speak in bytes: the firmware's node, tick and frames, with ports made of memory.
+//! Robots in this process that exchange frames, with the firmware's tick and codecs.
 
 use wdgnn_core::{
     model::Model,
@@ -15,65 +15,68 @@ use wdgnn_robot::{
     safety::gate::Verdict,
 };
 
-use super::{Acquaintance, Outcome, Robots, Thoughts, Waking, torn, typed::inside};
+use super::{NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, torn, typed::internals};
 use crate::{
-    air::{
-        blueprint::Blueprint,
-        body::Body,
-        mailbox::Window,
-        options::Faults,
-        station::{self, MASTER},
-        voice::is_nowhere,
-    },
     error::Result,
-    profiles::{FlownCodec, Own},
-    scene::{Flown, Frame, Inside},
+    medium::{
+        adversary::is_forged_state,
+        key_operator::{self, MASTER},
+        options::Faults,
+        peripherals::Peripherals,
+        robot_config::RobotConfig,
+        rx_queue::TickRadio,
+    },
+    profiles::{RobotKeyring, SimCodec},
+    scene::{Frame, RobotInternals, SimTask},
 };
 
-/// Robots in this process that speak by the codec `C`.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
-pub struct Native<T: Flown, M: Model, C> {
-    blueprints: Vec<Blueprint<M, T>>,
+/// Robots in this process with the codec `C`.
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct Native<T: SimTask, M: Model, C> {
+    configs: Vec<RobotConfig<M, T>>,
     key: Key,
-    /// Whether the key can change in flight.
+    /// Whether the group key can change.
     rekeyed: bool,
-    /// Whether names have to be proven.
+    /// Whether peers must prove their identity.
     proofs: bool,
     robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
 
 impl<T, M, C> Native<T, M, C>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: FlownCodec,
+    C: SimCodec,
 {
-    /// Robots by one blueprint each, with the swarm's key, which can change in flight and by which names have to be proven if these
-    /// faults say so.
-    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, faults: &Faults) -> Self {
+    /// Creates robots with one configuration each.
+    ///
+    /// `faults` selects whether the group key can change and whether peers must prove their identity.
+    pub fn new(configs: Vec<RobotConfig<M, T>>, key: &Key, faults: &Faults) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
-        let mut all =
-            Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(blueprints.len()), blueprints };
-        let start = |robot| Some(all.start(robot, Body::default()));
-        let robots = (0..all.blueprints.len()).map(start).collect();
+        let mut all = Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(configs.len()), configs };
+        let start = |robot| Some(all.start(robot, Peripherals::default()));
+        let robots = (0..all.configs.len()).map(start).collect();
         all.robots = robots;
         all
     }
 
-    /// Starts a robot with a body.
-    fn start(&self, robot: usize, body: Body) -> NativeRobot<T, M, C> {
+    /// Starts a robot with its ports.
+    fn start(&self, robot: usize, body: Peripherals) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
         let codec = if self.rekeyed || self.proofs {
-            let roster = if self.proofs { station::roster(name) } else { &[] };
-            C::with_own(&self.key, &Own { name, personal: personal_key(&MASTER, name), epoch: 0, roster })
+            let roster = if self.proofs { key_operator::peer_keys(name) } else { &[] };
+            C::with_own(
+                &self.key,
+                &RobotKeyring { name, personal: personal_key(&MASTER, name), epoch: 0, roster },
+            )
         } else {
             C::with_key(&self.key)
         };
-        let codec = codec.among(roster(self.blueprints.len()));
-        NativeRobot::start(&self.blueprints[robot], name, codec, body)
+        let codec = codec.among(stored_swarm_size(self.configs.len()));
+        NativeRobot::start(&self.configs[robot], name, codec, body)
     }
 
-    /// Starts a robot that was switched off.
+    /// Restarts a robot that was switched off.
     fn restart(&mut self, robot: usize, off: NativeRobot<T, M, C>) {
         self.robots[robot] = Some(self.start(robot, off.body));
     }
@@ -81,17 +84,17 @@ where
 
 impl<T, M, C> Robots<T> for Native<T, M, C>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
-    C: FlownCodec,
+    C: SimCodec,
 {
-    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>> {
-        let robots = self.robots.iter_mut().zip(waking);
-        let said = robots.map(|(robot, waking)| Some(robot.as_mut()?.wake((*waking)?)));
-        said.map(Option::unwrap_or_default).collect()
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+        let robots = self.robots.iter_mut().zip(inputs);
+        let sent = robots.map(|(robot, inputs)| Some(robot.as_mut()?.begin_tick((*inputs)?)));
+        sent.map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>> {
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
         let robots = self.robots.iter_mut().zip(heard);
         robots.map(|(robot, frames)| Some(robot.as_mut()?.hear(frames.as_ref()?))).collect()
     }
@@ -115,77 +118,79 @@ where
         Ok(())
     }
 
-    fn thoughts(&self, robot: usize) -> Option<Thoughts> {
-        Some(self.robots.get(robot)?.as_ref()?.thoughts())
+    fn trust_snapshot(&self, robot: usize) -> Option<TrustSnapshot> {
+        Some(self.robots.get(robot)?.as_ref()?.trust_snapshot())
     }
 
-    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
-        Some(inside(&self.robots.get(robot)?.as_ref()?.node))
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
+        Some(internals(&self.robots.get(robot)?.as_ref()?.node))
     }
 }
 
-/// How many robots a swarm has, as its robots are told; 0, which is everybody, where that is more than addresses.
-pub fn roster(robots: usize) -> NodeId {
+/// Returns the swarm size as robots store it; 0 if it exceeds the address space.
+pub fn stored_swarm_size(robots: usize) -> NodeId {
     NodeId::try_from(robots).unwrap_or(0)
 }
 
 /// One robot in this process.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
-pub struct NativeRobot<T: Flown, M: Model, C> {
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct NativeRobot<T: SimTask, M: Model, C> {
     node: Node<M, T, NEIGHBOURS, C>,
-    body: Body,
+    body: Peripherals,
     verdict: Verdict,
 }
 
 impl<T, M, C> NativeRobot<T, M, C>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: FlownCodec,
+    C: SimCodec,
 {
-    /// The bytes of the firmware's buffer: a frame of the profile `exact`, its tag, and a byte more. What is longer is told by that alone.
+    /// Length of the firmware's buffer: a frame of the profile `exact`, its tag and one byte.
+    ///
+    /// The extra byte reveals longer frames.
     const BUFFER_BYTES: usize = <Node<M, T, NEIGHBOURS>>::FRAME_BYTES + TAG_BYTES + 1;
 
     /// Starts a robot as the firmware does.
-    pub fn start(blueprint: &Blueprint<M, T>, id: NodeId, codec: C, mut body: Body) -> Self {
-        let mut node = blueprint.node(id, T::State::zero(), codec);
+    pub fn start(config: &RobotConfig<M, T>, id: NodeId, codec: C, mut body: Peripherals) -> Self {
+        let mut node = config.node(id, T::State::zero(), codec);
         body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
         Self { node, body, verdict: Verdict::Clear }
     }
 
-    /// What it thinks of others.
-    pub fn thoughts(&self) -> Thoughts {
+    /// Returns the robot's trust in its neighbors.
+    pub fn trust_snapshot(&self) -> TrustSnapshot {
         let Self { node, verdict, .. } = self;
-        let known = node.neighbours().map(|other| Acquaintance {
+        let neighbors = node.neighbours().map(|other| NeighborStatus {
             sender: other.beacon.sender,
             heard_now: other.heard == node.tick(),
-            followed: other.known > 0,
-            believed: other.proven > 0,
-            counted: other.counts,
-            nowhere: is_nowhere(&other.beacon.state),
+            is_checked: other.known > 0,
+            is_plausible: other.proven > 0,
+            is_trusted: other.counts,
+            is_forged: is_forged_state(&other.beacon.state),
         });
-        Thoughts { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
+        TrustSnapshot { verdict: *verdict, epoch: node.epoch(), neighbors: neighbors.collect() }
     }
 
-    /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
+    /// Starts a tick with a working sensor, and returns the robot's frames.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
-        self.wake(Waking::new(tick, state))
+        self.begin_tick(TickInput::new(tick, state))
     }
 
-    /// The same, whether the sensor works or not.
-    pub fn wake(&mut self, waking: Waking<T::State>) -> Vec<Frame> {
+    /// Starts a tick, and returns the robot's frames; none if it does not send in this tick.
+    pub fn begin_tick(&mut self, inputs: TickInput<T::State>) -> Vec<Frame> {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        let mut radio = Window::default();
-        self.body.open(&mut self.node, &mut radio, waking.tick, waking.sensed, buffer);
-        radio.said
+        let mut radio = TickRadio::default();
+        self.body.open(&mut self.node, &mut radio, inputs.tick, inputs.sensed, buffer);
+        radio.sent
     }
 
-    /// The second half of a tick.
-    pub fn hear(&mut self, frames: &[Frame]) -> Outcome {
+    /// Ends a tick with the received frames.
+    pub fn hear(&mut self, frames: &[Frame]) -> TickOutcome {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        let report = self.body.close(&mut self.node, &mut Window::hearing(frames), buffer);
+        let report = self.body.close(&mut self.node, &mut TickRadio::receiving(frames), buffer);
         self.verdict = report.verdict;
-        Outcome::new(&report, self.node.wide().numbers())
+        TickOutcome::new(&report, self.node.wide().numbers())
     }
 }
 
@@ -202,15 +207,15 @@ mod tests {
     };
 
     #[test]
-    fn a_frame_that_the_firmware_has_no_room_for_is_too_long_here_too() {
+    fn frames_longer_than_the_firmware_buffer_are_rejected() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model = <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
         let behaviour = Behaviour::new(Learning::OFF);
-        let blueprint = Blueprint { model, task: Flocking::DEFAULT, checksum: 0, behaviour };
-        let mut robot = NativeRobot::start(&blueprint, 1, Exact, Body::default());
+        let config = RobotConfig { model, task: Flocking::DEFAULT, checksum: 0, behaviour };
+        let mut robot = NativeRobot::start(&config, 1, Exact, Peripherals::default());
         robot.speak(0, State::zero());
-        // Shorter than some other task's frames, and of nobody's version.
+        // The second frame is shorter than some other task's frames and has an unknown version.
         let outcome = robot.hear(&[[0xff; 400].as_slice().into(), [0xff; 300].as_slice().into()]);
         let refused = |reason: Refusal| outcome.counts.refused[reason as usize];
         assert_eq!((refused(Refusal::Trailing), refused(Refusal::Version)), (1, 1), "{:?}", outcome.counts);

@@ -1,4 +1,4 @@
-//! From a weight file to a swarm that flies it.
+//! Construction of swarms from weight files.
 
 use std::marker::PhantomData;
 
@@ -15,118 +15,129 @@ use wdgnn_robot::{config::Behaviour, onboard::ModelOf};
 
 use super::{
     Robots,
+    hybrid::HybridSwarm,
     native::Native,
-    on_air::{Air, Mixed, OnAir},
     packed::Packed,
-    together::Together,
+    radio_swarm::{OtherModelRobots, RadioConfig, RadioSwarm},
     typed::{Online, Typed},
 };
 use crate::{
-    air::{
-        blueprint::Blueprint,
-        options::{Faults, Trust},
-        shares,
-        voice::VoiceOf,
-    },
     error::{Error, Result},
+    medium::{
+        adversary::CodecAdversary,
+        options::{Faults, Trust},
+        robot_config::RobotConfig,
+        shares,
+    },
     model::ModelFile,
     profiles::{
-        CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link, visit_sealed,
+        CodecVisitor, LinkCodec, LinkVisitor, Profile, SimCodec, visit_codec, visit_link, visit_sealed,
     },
-    scene::{Flown, Swarm},
+    scene::{SimTask, Swarm},
     seeds::Purpose,
     shapes::{Shapes, Visitor},
 };
 
-/// A swarm, for as long as its model is there.
+/// Swarm that borrows its model.
 pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
 
-/// A network and how it is flown.
+/// Network and how it is run.
 #[derive(Clone, Copy)]
-#[allow(missing_debug_implementations, reason = "a centre's rule is a function")]
-pub struct Network<'a, T: Flown> {
-    /// Its weight file.
+#[allow(missing_debug_implementations, reason = "contains a function")]
+pub struct Network<'a, T: SimTask> {
+    /// Weight file of the network.
     pub model: &'a ModelFile,
-    /// The task's settings.
+    /// Task with its settings.
     pub task: T,
-    /// The rule by which it learns in flight.
+    /// Rule of online learning.
     pub rule: Learning,
-    /// Who does.
+    /// Whether online learning is off, decentralized or centralized.
     pub online: Online<T>,
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
-    /// The weight file of those robots that fly another one.
+    /// Weight file of the robots with another model.
     pub other: Option<&'a ModelFile>,
 }
 
-impl<'a, T: Flown> Network<'a, T> {
-    /// A network as its weight file says, learning in flight robot by robot.
+impl<'a, T: SimTask> Network<'a, T> {
+    /// Creates a network with its weight file's settings and decentralized learning.
     ///
-    /// A model of another task is refused, and one that was trained for an exchange rate that the profile does not have.
+    /// # Errors
+    /// Models of another task, and models whose exchange interval does not fit the profile.
     pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
         profile.check(model)?;
         let rule = model.weights().header.learning;
-        Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile, other: None })
+        Ok(Self { model, task: task(model)?, rule, online: Online::Decentralized, profile, other: None })
     }
 
-    /// A swarm by the fast path, from its start. Small radios carry the network that robots carry; others fly on `exact`.
+    /// Creates a swarm on the fast path.
+    ///
+    /// Profiles for small radios support the robots' network only; `exact` supports all compiled
+    /// shapes.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         if self.profile == Profile::Exact {
-            return S::visit(self.size(), MakeExact { network: *self, start })?;
+            return S::visit(self.size(), BuildExact { network: *self, start })?;
         }
         self.check_robots()?;
-        let blueprint = self.blueprint::<T::Shape>(None)?;
-        let on = On { blueprint, online: self.online, start, model: PhantomData };
+        let config = self.config::<T::Shape>(None)?;
+        let on = BuildTyped { config, online: self.online, start, model: PhantomData };
         Ok(visit_link(self.profile, on))
     }
 
-    /// A swarm of robots in this process that speak in sealed bytes.
-    pub fn on_air(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
+    /// Creates a swarm of robots in this process that exchange sealed frames.
+    pub fn radio_swarm(&self, air: &RadioConfig<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.put_on_air(Some(air.faults.trust), air, None, robots)?;
+        let make = self.build_radio_swarm(Some(air.faults.trust), air, None, robots)?;
         Ok(visit_sealed(self.profile, make))
     }
 
-    /// A swarm of more robots than there are addresses, on `exact`, unsealed, through an air that harms nothing.
+    /// Creates a swarm on the fast path with more robots than addresses.
+    ///
+    /// It runs on `exact`, without encryption and faults.
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let blueprint = self.blueprint::<T::Shape>(None)?;
-        if !blueprint.behaviour.forgets() {
-            return Err(Error::usage("so many robots fly on --profile exact only, with a model of its own"));
+        let config = self.config::<T::Shape>(None)?;
+        if !config.behaviour.forgets() {
+            return Err(Error::usage(
+                "swarms of this size run on --profile exact only, with a model of that profile",
+            ));
         }
-        Ok(Box::new(Packed::new(&blueprint, self.learns(), start)))
+        Ok(Box::new(Packed::new(&config, self.learns(), start)))
     }
 
-    /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
-    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
+    /// Creates a swarm of robots in this process with the firmware's behavior, sealed or not.
+    pub fn native(&self, air: &RadioConfig<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, None, robots)?;
+        let make = self.build_radio_swarm(sealed.then_some(Trust::Robust), air, None, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// A swarm of `count` robots of which those from number `first` on are there already, emulated ones for instance, which carry this
-    /// network; those before it are in this process.
+    /// Creates a swarm of `count` robots of which those from number `first` on are given.
+    ///
+    /// The given robots, such as emulated ones, carry this network. The robots before them are in
+    /// this process.
     pub fn elsewhere(
         &self,
-        air: &Air<'_>,
+        air: &RadioConfig<'_>,
         robots: Box<dyn Robots<T> + 'a>,
         first: usize,
         count: usize,
         sealed: bool,
     ) -> Result<AnySwarm<'a, T>> {
-        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
+        let make =
+            self.build_radio_swarm(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// Checks that networks of these dimensions can be flown on a profile.
+    /// Checks that networks of these dimensions are supported on a profile.
     pub fn check_shape<S: Shapes<T>>(size: Dimensions, profile: Profile) -> Result {
         if profile == Profile::Exact {
-            return if S::all().contains(&size) { Ok(()) } else { S::visit(size, Nothing) };
+            return if S::all().contains(&size) { Ok(()) } else { S::visit(size, IgnoreShape) };
         }
         check_robots::<T>(size, profile)
     }
 
-    /// Checks that this is a network that robots carry, and that its frames fit the profile's radio.
+    /// Checks that robots carry this network and that its frames fit the profile's radio.
     fn check_robots(&self) -> Result {
         check_robots::<T>(self.size(), self.profile)
     }
@@ -139,36 +150,36 @@ impl<'a, T: Flown> Network<'a, T> {
         !matches!(self.online, Online::Off)
     }
 
-    fn put_on_air<'b>(
+    fn build_radio_swarm<'b>(
         &self,
         trust: Option<Trust>,
-        air: &'b Air<'b>,
+        air: &'b RadioConfig<'b>,
         there: Option<Elsewhere<'a, T>>,
         robots: usize,
-    ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
+    ) -> Result<BuildRadioSwarm<'a, 'b, ModelOf<'a, T>, T>> {
         air.faults.check_profile(self.profile, robots)?;
         let mixed = air.faults.other_models > 0.0;
-        let blueprint = self.blueprint::<T::Shape>(trust)?;
+        let config = self.config::<T::Shape>(trust)?;
         let other = match self.other.filter(|_| mixed) {
             Some(model) => Some(
-                Self { model, other: None, ..Self::of(model, self.profile)? }.blueprint::<T::Shape>(trust)?,
+                Self { model, other: None, ..Self::of(model, self.profile)? }.config::<T::Shape>(trust)?,
             ),
             None => None,
         };
         if mixed && (other.is_none() || there.is_some()) {
             return Err(Error::usage(
-                "--other-model is for robots in this process that have another model to fly: flocking ones",
+                "--other-model needs native robots and a task with a second model, such as flocking",
             ));
         }
-        Ok(PutOnAir { blueprint, other, there, air, learns: self.learns(), robots })
+        Ok(BuildRadioSwarm { config, other, there, air, learns: self.learns(), robots })
     }
 
-    /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
-    fn blueprint<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<Blueprint<S::Model<'a>, T>> {
+    /// Returns the robots' configuration, with the exchange interval of the model's training.
+    fn config<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<RobotConfig<S::Model<'a>, T>> {
         let weights = self.model.weights();
         let model = S::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
         let learning = match self.online {
-            Online::Decentralised => self.rule,
+            Online::Decentralized => self.rule,
             _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
         };
         let behaviour = Behaviour::new(learning).every(weights.header.interval.into());
@@ -177,12 +188,12 @@ impl<'a, T: Flown> Network<'a, T> {
             Some(Trust::AsTrained) | None => behaviour,
             Some(Trust::Plain) => behaviour.plain(),
         };
-        Ok(Blueprint { model, task: self.task, checksum: weights.checksum, behaviour })
+        Ok(RobotConfig { model, task: self.task, checksum: weights.checksum, behaviour })
     }
 }
 
-/// The task with the settings of a weight file.
-pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
+/// Returns the task with the settings of a weight file.
+pub fn task<T: SimTask>(model: &ModelFile) -> Result<T> {
     let trained = model.weights().header.task;
     if trained.task != T::NUMBER {
         return Err(Error::Task { path: model.path().into(), trained: trained.task, flown: T::NUMBER });
@@ -190,79 +201,81 @@ pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
     Ok(T::from_settings(&trained.numbers))
 }
 
-/// Checks that robots carry networks of these dimensions, and that their frames fit the profile's radio.
-fn check_robots<T: Flown>(size: Dimensions, profile: Profile) -> Result {
+/// Checks that robots carry networks of these dimensions and that frames fit the radio.
+fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
     let carried = T::Shape::DIMENSIONS;
     if size != carried {
         return Err(Error::usage(format!(
-            "robots carry networks of {} layers, {} taps and {} features; one of {}, {} and {} flies on --profile exact \
+            "robots carry networks of {} layers, {} taps and {} features; one of {}, {} and {} runs on --profile exact \
              without faults only",
             carried.layers, carried.taps, carried.hidden, size.layers, size.taps, size.hidden
         )));
     }
-    visit_link(profile, Fits::<T::Shape, T>(profile, PhantomData))
+    visit_link(profile, FitsFrames::<T::Shape, T>(profile, PhantomData))
 }
 
-/// Nothing is done with a shape.
-struct Nothing;
+/// Visitor that ignores the shape.
+struct IgnoreShape;
 
-impl<T: Flown> Visitor<T> for Nothing {
+impl<T: SimTask> Visitor<T> for IgnoreShape {
     type Output = ();
 
     fn visit<S: Shape<T>>(self) {}
 }
 
-struct MakeExact<'a, 'b, T: Flown> {
+struct BuildExact<'a, 'b, T: SimTask> {
     network: Network<'a, T>,
     start: &'b [T::State],
 }
 
-impl<'a, T: Flown> Visitor<T> for MakeExact<'a, '_, T> {
+impl<'a, T: SimTask> Visitor<T> for BuildExact<'a, '_, T> {
     type Output = Result<AnySwarm<'a, T>>;
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
-        let blueprint = self.network.blueprint::<S>(None)?;
-        Ok(exact(&blueprint, self.network.online, self.start))
+        let config = self.network.config::<S>(None)?;
+        Ok(exact(&config, self.network.online, self.start))
     }
 }
 
-/// A swarm by the fast path on `exact`: packed, where nothing of what neighbours said lasts and nobody sees the whole swarm.
-fn exact<'a, T, M>(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
+/// Creates a swarm on the fast path on `exact`.
+///
+/// It is packed if robots keep no per-neighbor state and learning is not centralized.
+fn exact<'a, T, M>(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
 {
-    if blueprint.behaviour.forgets() && !matches!(online, Online::Centralised(..)) {
-        let learns = matches!(online, Online::Decentralised);
-        return Box::new(Packed::new(blueprint, learns, start));
+    if config.behaviour.forgets() && !matches!(online, Online::Centralized(..)) {
+        let learns = matches!(online, Online::Decentralized);
+        return Box::new(Packed::new(config, learns, start));
     }
-    Box::new(Typed::<T, _>::new(blueprint, online, start))
+    Box::new(Typed::<T, _>::new(config, online, start))
 }
 
-/// A swarm by the fast path, of which only the codec is still to be chosen.
-struct On<'a, 'b, M, T: Flown> {
-    blueprint: Blueprint<M, T>,
+/// Creates a swarm on the fast path once the codec is known.
+struct BuildTyped<'a, 'b, M, T: SimTask> {
+    config: RobotConfig<M, T>,
     online: Online<T>,
     start: &'b [T::State],
     model: PhantomData<&'a ()>,
 }
 
-impl<'a, M, T> LinkVisitor for On<'a, '_, M, T>
+impl<'a, M, T> LinkVisitor for BuildTyped<'a, '_, M, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
 {
     type Output = AnySwarm<'a, T>;
 
     fn visit<P: LinkCodec>(self) -> Self::Output {
-        Box::new(Typed::<T, M, P>::new(&self.blueprint, self.online, self.start))
+        Box::new(Typed::<T, M, P>::new(&self.config, self.online, self.start))
     }
 }
 
-/// Asks whether a network's beacons fit a profile's frames.
-struct Fits<S, T>(Profile, PhantomData<(S, T)>);
+/// Checks that a network's beacons fit a profile's frames.
+struct FitsFrames<S, T>(Profile, PhantomData<(S, T)>);
 
-impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
+impl<S: Shape<T>, T: SimTask> LinkVisitor for FitsFrames<S, T> {
     type Output = Result;
 
     fn visit<P: LinkCodec>(self) -> Result {
@@ -271,76 +284,77 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
+            "a beacon of this network does not fit the frames of --profile {}: use fewer taps or another profile",
             self.0.name()
         )))
     }
 }
 
-/// Robots that are there already, and the number of the first of them.
+/// Given robots, and the number of the first of them.
 type Elsewhere<'a, T> = (Box<dyn Robots<T> + 'a>, usize);
 
-/// Robots on an air, of which only the codec is still to be chosen.
-struct PutOnAir<'a, 'b, M, T: Flown> {
-    blueprint: Blueprint<M, T>,
-    /// What those are made of that fly another model.
-    other: Option<Blueprint<M, T>>,
-    /// Those that are there already; none for robots in this process.
+/// Creates a swarm on a radio medium once the codec is known.
+struct BuildRadioSwarm<'a, 'b, M, T: SimTask> {
+    config: RobotConfig<M, T>,
+    /// Configuration of the robots with another model.
+    other: Option<RobotConfig<M, T>>,
+    /// Given robots; `None` if all robots are in this process.
     there: Option<Elsewhere<'a, T>>,
-    air: &'b Air<'b>,
+    air: &'b RadioConfig<'b>,
     learns: bool,
     robots: usize,
 }
 
-impl<'a, M, T> CodecVisitor for PutOnAir<'a, '_, M, T>
+impl<'a, M, T> CodecVisitor for BuildRadioSwarm<'a, '_, M, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
 {
     type Output = AnySwarm<'a, T>;
 
-    fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { blueprint, other, there, air, learns, robots: count } = self;
+    fn visit<C: SimCodec>(self) -> Self::Output {
+        let Self { config, other, there, air, learns, robots: count } = self;
         let Faults { other_models, seed, .. } = *air.faults;
         let others = shares::of(Some(other_models), seed, Purpose::Models, air.swarm, count);
-        let blueprints =
-            || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(blueprint)).collect();
-        let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
+        let configs = || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(config)).collect();
+        let adversary = Box::new(CodecAdversary::<T, M, C>::new(config, &air.key));
         let native = || {
-            let native = Native::<T, M, C>::new(blueprints(), &air.key, air.faults);
+            let native = Native::<T, M, C>::new(configs(), &air.key, air.faults);
             Box::new(native) as Box<dyn Robots<T> + 'a>
         };
         let robots = match there {
             None => native(),
             Some((there, 0)) => there,
-            Some((there, first)) => Box::new(Together::new(native(), there, first, count)),
+            Some((there, first)) => Box::new(HybridSwarm::new(native(), there, first, count)),
         };
-        let mixed = other.map(|other| Mixed { common: other.common(), drawn: others });
-        Box::new(OnAir::new(robots, blueprint.common(), mixed, voice, air, learns, count))
+        let mixed = other.map(|other| OtherModelRobots { common: other.common(), drawn: others });
+        Box::new(RadioSwarm::new(robots, config.common(), mixed, adversary, air, learns, count))
     }
 }
 
-/// A network in training: numbers that are not in a file yet.
+/// Network in training, without a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a, T> {
-    /// Its numbers.
+    /// Numbers of the network.
     pub numbers: &'a [f32],
-    /// Its dimensions.
+    /// Dimensions of the network.
     pub size: Dimensions,
-    /// How sums over neighbours are scaled.
+    /// Scale of sums over neighbors.
     pub scale: Scale,
-    /// The task's settings.
+    /// Task with its settings.
     pub task: T,
     /// Control ticks per exchange.
     pub exchange: u32,
 }
 
-impl<'a, T: Flown> Draft<'a, T> {
-    /// A swarm by the fast path that learns nothing in flight. Exchanges are in full precision: half precision is noise far below
-    /// what a network can tell.
+impl<'a, T: SimTask> Draft<'a, T> {
+    /// Creates a swarm on the fast path without online learning.
+    ///
+    /// Exchanges are in full precision: the error of half precision is far below the network's
+    /// resolution.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
-        struct Make<'a, 'b, T: Flown>(Draft<'a, T>, &'b [T::State]);
-        impl<'a, T: Flown> Visitor<T> for Make<'a, '_, T> {
+        struct Make<'a, 'b, T: SimTask>(Draft<'a, T>, &'b [T::State]);
+        impl<'a, T: SimTask> Visitor<T> for Make<'a, '_, T> {
             type Output = Result<AnySwarm<'a, T>>;
 
             fn visit<S: Shape<T>>(self) -> Self::Output {
@@ -350,8 +364,8 @@ impl<'a, T: Flown> Draft<'a, T> {
                     Error::usage("the checkpoint holds a network of another shape; train without --resume")
                 })?;
                 let behaviour = Behaviour::new(Learning::OFF).every(draft.exchange);
-                let blueprint = Blueprint { model, task: draft.task, checksum: 0, behaviour };
-                Ok(exact(&blueprint, Online::Off, start))
+                let config = RobotConfig { model, task: draft.task, checksum: 0, behaviour };
+                Ok(exact(&config, Online::Off, start))
             }
         }
         S::visit(self.size, Make(*self, start))?

@@ -1,31 +1,31 @@
-//! What a robot did in a tick, whatever it runs on and whatever its task.
+//! Result of a robot's tick, independent of platform and task.
 
 use wdgnn_protocol::emulation;
 use wdgnn_robot::control_loop::Report;
 
-use crate::scene::Flown;
+use crate::scene::SimTask;
 
-/// What a robot did in a tick.
+/// Result of a robot's tick.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// What it counted.
+pub struct TickOutcome {
+    /// Counters of the tick.
     pub counts: emulation::TickResult,
-    /// Its command.
+    /// Command of the robot.
     pub command: Vec<f32>,
-    /// Its wide parameters for the next tick, one row per tap and feature.
+    /// Wide parameters for the next tick, one row per tap and feature.
     pub wide: Vec<f32>,
 }
 
-impl Outcome {
-    /// What a robot of this process reports.
+impl TickOutcome {
+    /// Creates the result of a robot in this process.
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::TickResult::new(report), command, wide }
     }
 
-    /// Its command as its task has it.
-    pub fn output<T: Flown>(&self) -> T::Output {
-        let mut output = T::nothing();
+    /// Returns the command as the task's type.
+    pub fn output<T: SimTask>(&self) -> T::Output {
+        let mut output = T::zero_command();
         output.as_mut().iter_mut().zip(&self.command).for_each(|(to, from)| *to = *from);
         output
     }

@@ -1,11 +1,12 @@
-//! The fast path for robots that forget what neighbours said from tick to tick: as on the profile `exact`, through an air that harms
-//! nothing. Thousands to millions of them.
+//! Fast path for robots without per-neighbor state: profile `exact`, no faults.
 //!
-//! A robot is what it keeps by itself and the numbers of its neighbours, an eighth of a node. What everybody says lies side by side, and
-//! whoever hears it reads it there: the core's own tick, and nothing is copied. A test holds these swarms to nodes with tables of their own
+//! Swarms have thousands to millions of robots. Each robot holds its own state and its neighbors'
+//! numbers, an eighth of a node. All beacons are in one array, which receivers read in place with
+//! the core's own tick. A test compares these swarms with nodes that have tables
 //! ([`super::typed`]).
 //!
-//! Robots have numbers of 32 bits, addresses 16: the lower half of a number. Neighbours are in the order of their numbers.
+//! Robot numbers have 32 bits and addresses 16: the lower half of the number. Neighbors are in
+//! ascending order of numbers.
 
 use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
 use wdgnn_link::{
@@ -20,92 +21,92 @@ use wdgnn_robot::{
 };
 
 use crate::{
-    air::blueprint::Blueprint,
     error::Result,
-    ports::Motors,
-    scene::{Flown, Inside, Scene, Swarm, View},
-    threads::{TICKS, share, spread},
+    medium::robot_config::RobotConfig,
+    ports::RecordingActuator,
+    scene::{ParamView, RobotInternals, Scene, SimTask, Swarm},
+    threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
-/// Robots of one model that read what others say where it lies.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
-pub struct Packed<T: Flown, M: Model> {
-    blueprint: Blueprint<M, T>,
+/// Robots of one model that read beacons in place.
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct Packed<T: SimTask, M: Model> {
+    config: RobotConfig<M, T>,
     robots: Vec<Robot<M, T>>,
-    /// What everybody says in a tick; nothing of a robot that is blind, or that nobody would believe.
+    /// Beacon of each robot; `None` for robots without a state or with an implausible one.
     said: Vec<Option<BeaconOf<M, T>>>,
-    /// The tick in which it was said.
+    /// Tick of the beacons.
     tick: u32,
     learns: bool,
 }
 
-/// What there is of a robot.
-struct Robot<M: Model, T: Flown> {
+/// State of one robot.
+struct Robot<M: Model, T: SimTask> {
     memory: Memory<M, T>,
-    /// How many neighbours it has.
+    /// Number of neighbors.
     count: u8,
-    /// Their numbers, ascending.
+    /// Numbers of the neighbors, ascending.
     neighbours: [u32; NEIGHBOURS],
 }
 
 impl<T, M> Packed<T, M>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
 {
-    /// A swarm of one model at its start.
-    pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
-        let kind = kind(blueprint);
+    /// Creates a swarm with these initial states.
+    pub fn new(config: &RobotConfig<M, T>, learns: bool, start: &[T::State]) -> Self {
+        let kind = kind(config);
         let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();
         let said = start.iter().map(|_| None).collect();
-        Self { blueprint: *blueprint, robots, said, tick: 0, learns }
+        Self { config: *config, robots, said, tick: 0, learns }
     }
 
-    /// The first half of a tick: everybody speaks.
+    /// Runs the first half of a tick: robots sense and send.
     fn speak(&mut self, scene: &Scene<'_, T::State>)
     where
         M: Send + Sync,
     {
-        let some = share(self.robots.len(), TICKS);
-        let Self { blueprint, robots, said, .. } = self;
+        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
+        let Self { config, robots, said, .. } = self;
         self.tick = scene.tick;
-        let kind = kind(blueprint);
+        let kind = kind(config);
         let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
                 robot.speak(kind, own, scene.tick, *state, said);
             }
         };
-        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread((0..).step_by(some).zip(speakers), speak);
+        let speakers = robots.chunks_mut(chunk).zip(scene.states.chunks(chunk)).zip(said.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(speakers), speak);
     }
 
-    /// The second half: everybody hears, acts and learns.
+    /// Runs the second half of a tick: robots receive, act and learn.
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>)
     where
         M: Send + Sync,
     {
-        let some = share(self.robots.len(), TICKS);
-        let Self { blueprint, robots, said, .. } = self;
+        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
+        let Self { config, robots, said, .. } = self;
         commands.clear();
-        commands.resize(robots.len(), T::nothing());
-        let (kind, said) = (kind(blueprint), &said[..]);
+        commands.resize(robots.len(), T::zero_command());
+        let (kind, said) = (kind(config), &said[..]);
         let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
             let mut room = Vec::with_capacity(NEIGHBOURS);
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
                 robot.think(kind, scene.links.of(own), said, &mut room, command);
             }
         };
-        let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread((0..).step_by(some).zip(thinkers), think);
+        let thinkers = robots.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(thinkers), think);
     }
 }
 
 impl<T, M> Robot<M, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output>,
 {
-    /// At its start.
+    /// Creates a robot with an initial state.
     fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
         Self { memory: Memory::new(kind, 0, state), count: 0, neighbours: [0; NEIGHBOURS] }
     }
@@ -114,7 +115,7 @@ where
         &self.neighbours[..usize::from(self.count)]
     }
 
-    /// The first half of a tick: what robot number `own` says.
+    /// Runs the first half of a tick: robot number `own` writes its beacon to `said`.
     fn speak(
         &mut self,
         kind: Kind<'_, M, T>,
@@ -133,7 +134,9 @@ where
         }
     }
 
-    /// Runs the second half of a tick: the robot receives the beacons in `said` of the robots in `linked`. `room` is a buffer.
+    /// Runs the second half of a tick: the robot receives its neighbors' beacons.
+    ///
+    /// `said` holds all beacons, `linked` the robots in range. `room` is a buffer.
     fn think<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
@@ -145,11 +148,13 @@ where
         self.listen_to(linked, said, room);
         let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
         let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
-        control_loop::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
+        control_loop::conclude(&mut robot, &mut RecordingActuator(command), &hearing, PortErrors::default());
     }
 
-    /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
-    /// until the hearing ends, and others those that are free.
+    /// Replaces the neighbors by the linked robots that sent a beacon.
+    ///
+    /// As in a node's table, previous neighbors keep their places, and new ones get only free
+    /// places.
     fn listen_to<'a>(
         &mut self,
         linked: &[u32],
@@ -177,7 +182,7 @@ where
 
 impl<T, M> Swarm<T> for Packed<T, M>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
@@ -186,23 +191,23 @@ where
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let Robot { memory, .. } = self.robots.get(robot)?;
-        Some(View { wide: memory.wide().numbers(), offline: self.blueprint.model.offline().numbers() })
+        Some(ParamView { wide: memory.wide().numbers(), offline: self.config.model.offline().numbers() })
     }
 
-    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
         let robot = self.robots.get(robot)?;
         let said = |number: &u32| {
             let beacon = self.said.get(*number as usize)?.as_ref()?;
             Some((*number, self.tick, &beacon.state))
         };
-        Some(Inside {
+        Some(RobotInternals {
             state: robot.memory.state(),
             output: robot.memory.output(),
             taps: M::first_taps(robot.memory.chains()),
-            counted: robot.neighbours().iter().filter_map(said).collect(),
-            exchanged: true,
+            neighbors: robot.neighbours().iter().filter_map(said).collect(),
+            has_exchanged: true,
         })
     }
 
@@ -211,15 +216,15 @@ where
     }
 }
 
-fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
-    Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
+fn kind<M: Model, T: SimTask>(config: &RobotConfig<M, T>) -> Kind<'_, M, T> {
+    Kind::new(&config.model, &config.task, &config.behaviour)
 }
 
-/// The number of the first of some robots, they themselves, what they sense, and where what they say goes.
+/// First robot number of a chunk, its robots, sensed states and beacons.
 type Speaking<'a, M, T> =
     (u32, ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]));
 
-/// The same with their commands.
+/// First robot number of a chunk, its robots and commands.
 type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
 
 #[cfg(test)]
@@ -232,31 +237,32 @@ mod tests {
 
     use super::*;
     use crate::{
-        flight::{Aloft, Start},
+        episode::{Episode, RunningEpisode},
         models,
         recipe::{Architecture, RecipeName},
         seeds::{Purpose, generator},
         swarm::typed::{Online, Typed},
-        world::{Condition, flock::Flock},
+        world::{Scenario, flock::Flock},
     };
 
-    /// Everything that is to be seen of robots, as bits.
-    fn seen(aloft: &Aloft<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
-        let mut seen: Vec<u32> = aloft.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
-        for robot in 0..aloft.states.len() {
-            let View { wide, .. } = swarm.robot(robot).unwrap();
-            let Inside { output, taps, counted, exchanged, .. } = swarm.inside(robot).unwrap();
+    /// All observable values of robots, as bits.
+    fn seen(running: &RunningEpisode<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
+        let mut seen: Vec<u32> = running.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
+        for robot in 0..running.states.len() {
+            let ParamView { wide, .. } = swarm.robot(robot).unwrap();
+            let RobotInternals { output, taps, neighbors, has_exchanged, .. } =
+                swarm.internals(robot).unwrap();
             let numbers = wide.iter().chain(output).chain(taps).map(|x| x.to_bits());
-            seen.extend(numbers.chain([exchanged.into()]));
-            for (number, heard, state) in counted {
+            seen.extend(numbers.chain([has_exchanged.into()]));
+            for (number, heard, state) in neighbors {
                 seen.extend([number, heard, state.position[0].to_bits(), state.velocity[1].to_bits()]);
             }
         }
         seen
     }
 
-    /// Flies robots that are nodes with tables and robots that have none side by side.
-    fn check(condition: Condition, threads: usize) {
+    /// Compares robots with tables and robots without tables, tick by tick.
+    fn check(scenario: Scenario, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model: ModelOf<'_, Flocking> =
@@ -264,33 +270,33 @@ mod tests {
         let behaviour = Behaviour::new(weights.header.learning);
         assert!(behaviour.forgets() && behaviour.learning.step > 0.0);
         let task = Flocking::from_settings(&weights.header.task.numbers);
-        let blueprint = Blueprint { model, task, checksum: 0, behaviour };
+        let config = RobotConfig { model, task, checksum: 0, behaviour };
         let start =
-            Start::<Flock>::draw(&Flock::default(), &condition, &mut generator(4, Purpose::Testing, 0))
+            Episode::<Flock>::draw(&Flock::default(), &scenario, &mut generator(4, Purpose::Testing, 0))
                 .unwrap();
-        let mut nodes = Typed::<_, _, Exact>::new(&blueprint, Online::Decentralised, &start.states);
-        let mut packed = Packed::new(&blueprint, true, &start.states);
+        let mut nodes = Typed::<_, _, Exact>::new(&config, Online::Decentralized, &start.states);
+        let mut packed = Packed::new(&config, true, &start.states);
         let mut flights = [start.begin(), start.begin()];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut crowded = false;
-        for tick in 0..condition.ticks {
+        for tick in 0..scenario.ticks {
             let [one, other] = &mut flights;
-            one.think(&mut nodes).unwrap();
-            pool.install(|| other.think(&mut packed)).unwrap();
-            assert!(seen(one, &nodes) == seen(other, &packed), "{condition:?}, tick {tick}");
-            crowded |= (0..condition.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
-            one.go(&task);
-            other.go(&task);
+            one.decide(&mut nodes).unwrap();
+            pool.install(|| other.decide(&mut packed)).unwrap();
+            assert!(seen(one, &nodes) == seen(other, &packed), "{scenario:?}, tick {tick}");
+            crowded |= (0..scenario.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
+            one.advance(&task);
+            other.advance(&task);
         }
-        assert_eq!(crowded, condition.radius > 3.0, "{condition:?}");
+        assert_eq!(crowded, scenario.radius > 3.0, "{scenario:?}");
     }
 
     #[test]
-    fn robots_without_tables_do_what_nodes_do_to_the_last_bit() {
-        let calm = Condition { robots: 50, ticks: 60, ..Condition::PAPER };
+    fn packed_robots_equal_nodes_bit_for_bit() {
+        let calm = Scenario { robots: 50, ticks: 60, ..Scenario::PAPER };
         check(calm, 1);
-        // More robots around than a table holds, who come and go.
-        let crowd = Condition { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
+        // More robots in range than a table holds, with changing neighbors.
+        let crowd = Scenario { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
         for threads in [1, 3] {
             check(crowd, threads);
         }

@@ -1,8 +1,8 @@
-//! The fast path: `wdgnn-core` nodes in this process that hand each other their beacons, each stepped by the core's own tick,
-//! through an air that harms nothing.
+//! Fast path: robots in this process that exchange beacons without faults.
 //!
-//! What a robot says is encoded and decoded once, as its link profile does, and the result is handed to everybody in range. In the
-//! profile `exact` that changes no bit, so it is left out. A test ties it to robots that speak in bytes ([`super::native`]).
+//! Each beacon is encoded and decoded once, as its link profile does, and all robots in range get
+//! the result. The profile `exact` changes no bit, so it skips this. A test compares this path with
+//! robots that exchange bytes ([`super::native`]).
 
 use std::any::TypeId;
 
@@ -19,71 +19,71 @@ use wdgnn_robot::{
 };
 
 use crate::{
-    air::blueprint::Blueprint,
     error::Result,
-    ports::Motors,
+    medium::robot_config::RobotConfig,
+    ports::RecordingActuator,
     profiles::LinkCodec,
-    scene::{Centre, Flown, Inside, Scene, Swarm, View},
-    threads::{TICKS, share, spread},
+    scene::{CentralRule, ParamView, RobotInternals, Scene, SimTask, Swarm},
+    threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
-/// Room for any profile's frame.
-pub const LONGEST_FRAME: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
+/// Buffer size for any profile's frame.
+pub const MAX_FRAME_BYTES: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
 
-/// Who trains the wide part in flight.
+/// Online learning of the wide part.
 #[derive(Clone, Copy)]
-#[allow(missing_debug_implementations, reason = "a rule is a function")]
+#[allow(missing_debug_implementations, reason = "contains a function")]
 pub enum Online<T: Task> {
-    /// Nobody.
+    /// No learning.
     Off,
-    /// Every robot for itself, agreeing with its neighbours.
-    Decentralised,
-    /// One centre that sees the whole swarm (eq. `onlinelearning`), with this step size.
-    Centralised(f32, Centre<T>),
+    /// Learning on each robot, with consensus between neighbors.
+    Decentralized,
+    /// Centralized learning from the whole swarm (eq. `onlinelearning`), with this step size.
+    Centralized(f32, CentralRule<T>),
 }
 
-/// The number of the first of some nodes, they themselves, and their commands.
+/// First node number of a chunk, its nodes and commands.
 type Acting<'a, M, T, P> = (usize, (&'a mut [Node<M, T, NEIGHBOURS, P>], &'a mut [<T as Task>::Output]));
 
-/// What one frame says.
+/// Decoded frame.
 type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
 
-/// N nodes of one model on one link profile.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
-pub struct Typed<T: Flown, M: Model, P = Exact> {
+/// Nodes of one model on one link profile.
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
+pub struct Typed<T: SimTask, M: Model, P = Exact> {
     nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
-    /// The frames of a tick, each robot's in a row; nothing of a robot whose turn it is not.
+    /// Frames of a tick, each robot's in a row; `None` for robots that do not send.
     said: Vec<Said<M, T>>,
     online: Online<T>,
 }
 
 impl<T, M, P> Typed<T, M, P>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     P: LinkCodec,
 {
-    /// A swarm of one model at its start.
-    pub fn new(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> Self {
-        let nodes = (0..).zip(start).map(|(id, state)| blueprint.node(id, *state, P::default())).collect();
+    /// Creates a swarm with these initial states.
+    pub fn new(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> Self {
+        let nodes = (0..).zip(start).map(|(id, state)| config.node(id, *state, P::default())).collect();
         Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
     }
 
-    /// What everybody in range takes from one robot's frames.
+    /// Appends the decoded frames of a node.
     fn speak(node: &mut Node<M, T, NEIGHBOURS, P>, said: &mut Vec<Said<M, T>>) {
         if TypeId::of::<P>() == TypeId::of::<Exact>() {
             said.push(Some((node.beacon(), Parts::ALL)));
             return;
         }
         for index in 0..P::FRAMES {
-            let mut buffer = [0; LONGEST_FRAME];
+            let mut buffer = [0; MAX_FRAME_BYTES];
             let frame = node.speak_frame(index, &mut buffer).and_then(|length| buffer.get(..length));
             said.push(frame.and_then(|frame| P::default().decode(node.link(), node.tick(), frame).ok()));
         }
     }
 
-    /// One step of the centralised rule.
-    fn learn_together(&mut self, step: f32, rule: Centre<T>, commands: &[T::Output]) {
+    /// Runs one step of the centralized rule.
+    fn learn_together(&mut self, step: f32, rule: CentralRule<T>, commands: &[T::Output]) {
         let Some(first) = self.nodes.first() else { return };
         let states: Vec<T::State> = self.nodes.iter().map(|node| *node.state()).collect();
         let outputs: Vec<T::Output> = self.nodes.iter().map(|node| *node.output()).collect();
@@ -101,7 +101,7 @@ where
 
 impl<T, M, P> Swarm<T> for Typed<T, M, P>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
     P: LinkCodec,
 {
@@ -116,7 +116,7 @@ where
             }
         }
         commands.clear();
-        commands.resize(self.nodes.len(), T::nothing());
+        commands.resize(self.nodes.len(), T::zero_command());
         let said = &self.said;
         let frames = P::FRAMES as usize;
         let hear_and_act = |(first, (nodes, commands)): Acting<'_, M, T, P>| {
@@ -132,25 +132,30 @@ where
                         }
                     }
                 }
-                control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+                control_loop::conclude(
+                    node,
+                    &mut RecordingActuator(command),
+                    &hearing,
+                    PortErrors::default(),
+                );
             }
         };
-        let some = share(self.nodes.len(), TICKS);
-        let actors = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread((0..).step_by(some).zip(actors), hear_and_act);
-        if let Online::Centralised(step, rule) = self.online {
+        let chunk = chunk_len(self.nodes.len(), MIN_PARALLEL_TICKS);
+        let actors = self.nodes.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(actors), hear_and_act);
+        if let Online::Centralized(step, rule) = self.online {
             self.learn_together(step, rule, commands);
         }
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let node = self.nodes.get(robot)?;
-        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+        Some(ParamView { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
     }
 
-    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
-        self.nodes.get(robot).map(inside)
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
+        self.nodes.get(robot).map(internals)
     }
 
     fn learns(&self) -> bool {
@@ -158,18 +163,18 @@ where
     }
 }
 
-/// A look into a node.
-pub(super) fn inside<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> Inside<'_, T>
+/// Returns the internal values of a node.
+pub(super) fn internals<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> RobotInternals<'_, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output>,
     P: Codec,
 {
-    Inside {
+    RobotInternals {
         state: node.state(),
         output: node.output(),
         taps: M::first_taps(node.chains()),
-        counted: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
-        exchanged: node.has_turn(),
+        neighbors: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
+        has_exchanged: node.has_turn(),
     }
 }

@@ -1,20 +1,20 @@
-//! Worlds: what robots do their task in.
+//! Worlds: dynamics, links and score of a task's episodes.
 //!
-//! A [`Task`] says what one robot observes and does; a [`World`] what comes of it: how a swarm starts, how robots move, who hears
-//! whom, how good all that is, and who does it better, if anybody does. Everything else in this crate works for any pair of them:
-//! training, flights, faults, pages, emulated robots. [`flock`] is flocking in the plane and in space, [`coverage`] robots that
-//! spread over an area; `examples/rendezvous` is one that was written outside.
+//! A [`Task`] defines the features and commands of one robot. A [`World`] defines initial states,
+//! dynamics, links, score and baselines. All other parts of this crate work for any world.
+//! [`flock`] is flocking in the plane and in space, [`coverage`] spreads robots over an area, and
+//! `examples/rendezvous` is a world outside this crate.
 
-pub mod condition;
 pub mod coverage;
 pub mod flock;
+pub mod scenario;
 
 use std::fmt::Debug;
 
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{filter::scale::Scale, task::Task};
 
-pub use condition::Condition;
+pub use scenario::Scenario;
 
 use crate::{
     error::{Error, Result},
@@ -22,75 +22,56 @@ use crate::{
     model::ModelFile,
     profiles::Profile,
     recipe::RecipeName,
-    scene::{Centre, Flown, Layout, Swarm},
+    scene::{CentralRule, SimTask, StateLayout, Swarm},
     shapes::Shapes,
 };
 
-/// A state of a world's robots.
+/// State of a world's robots.
 pub type StateOf<W> = <<W as World>::Task as Task>::State;
-/// A command to a world's robots.
+/// Command of a world's robots.
 pub type OutputOf<W> = <<W as World>::Task as Task>::Output;
-/// Somebody who flies a world's robots.
+/// Controller of a world's robots.
 pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
 
-/// What robots do their task in. A value of it is one flight's: whatever it draws at the start, it keeps.
+/// Dynamics, links and score of a task: all that a new task must define.
+///
+/// A value belongs to one episode and keeps its random draws.
 pub trait World: Clone + Debug + Default + Send + Sync + 'static {
-    /// What robots do.
-    type Task: Flown;
-    /// The networks that are compiled in.
+    /// Task of the robots.
+    type Task: SimTask;
+
+    /// Compiled network shapes.
     type Shapes: Shapes<Self::Task>;
 
-    /// The name on the command line and in file names.
+    /// Name on the command line and in file names.
     const NAME: &'static str;
-    /// What the score measures, with its unit. Less is better.
-    const SCORE: &'static str;
-    /// What robots do, in a few words for people.
-    const TITLE: &'static str;
-    /// The cargo package of this workspace whose image robots of this task run.
-    const PACKAGE: &'static str = "wdgnn-firmware";
 
-    /// What the numbers of a state are.
-    fn layout() -> Layout;
+    /// Returns the ranges of position and velocity in a state.
+    fn layout() -> StateLayout;
 
-    /// The circumstances of a flight unless somebody says otherwise.
-    fn condition() -> Condition;
+    /// Returns the default scenario.
+    fn default_scenario() -> Scenario;
 
-    /// The task's settings unless a weight file says otherwise.
-    fn task() -> Self::Task;
+    /// Returns the default task settings.
+    fn default_task() -> Self::Task;
 
-    /// The network that comes with it.
-    fn model(_profile: Profile) -> Result<ModelFile> {
-        Err(Error::usage(format!(
-            "no network comes with this task: train one with `train --task {}`, and give it with --model",
-            Self::NAME
-        )))
+    /// Draws each robot's initial state.
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
+
+    /// Returns a robot's position in meters; the third component is zero in the plane.
+    fn position(state: &StateOf<Self>) -> [f32; 3];
+
+    /// Finds the links of robots at these positions.
+    fn links(&mut self, _tick: u32, places: &[[f32; 3]], scenario: &Scenario, links: &mut Links) {
+        links.find(places, scenario.radius);
     }
 
-    /// Another network of the same task, that robots of another swarm might fly.
-    fn other_model(_profile: Profile) -> Result<ModelFile> {
-        Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
-            Self::NAME
-        )))
-    }
-
-    /// The start of a flight: every robot's state.
-    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
-
-    /// Where a robot is, in metres; in the plane the third number is zero.
-    fn place(state: &StateOf<Self>) -> [f32; 3];
-
-    /// Who hears whom, where everybody is at a place: in place of what `links` were.
-    fn links(&mut self, _tick: u32, places: &[[f32; 3]], condition: &Condition, links: &mut Links) {
-        links.find(places, condition.radius);
-    }
-
-    /// What robots sense of their own states: in place of what `sensed` held.
+    /// Computes each robot's sensed state.
     fn sense(&mut self, _tick: u32, states: &[StateOf<Self>], sensed: &mut Vec<StateOf<Self>>) {
         states.clone_into(sensed);
     }
 
-    /// Moves everybody for one tick.
+    /// Advances all robots by one tick.
     fn step(
         &mut self,
         task: &Self::Task,
@@ -99,38 +80,79 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         commands: &[OutputOf<Self>],
     );
 
-    /// How bad things are at a tick: what training makes less of.
+    /// Returns the cost at a tick, which training minimizes.
     fn score(&self, tick: u32, states: &[StateOf<Self>]) -> f64;
+}
 
-    /// Somebody who does it well and knows more than robots do: whom networks can imitate.
+/// Presentation of a world in programs: titles, models, baselines and drawing.
+///
+/// Every item has a default.
+pub trait Presentation: World {
+    /// Quantity that the score measures, with its unit. Lower is better.
+    const SCORE: &'static str = "score";
+
+    /// Title in tables and pages.
+    const TITLE: &'static str = Self::NAME;
+
+    /// Cargo package of the firmware image for this task.
+    const PACKAGE: &'static str = "wdgnn-firmware";
+
+    /// Returns the shipped network for a profile.
+    fn model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "no network is shipped for this task: train one with `train --task {}` and pass it with --model",
+            Self::NAME
+        )))
+    }
+
+    /// Returns a second network of the task, for swarms with two models.
+    fn other_model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "there is no other model of --task {}: leave --other-model out",
+            Self::NAME
+        )))
+    }
+
+    /// Returns the baselines that networks are compared with.
+    fn baselines() -> Vec<Baseline<Self>> {
+        Vec::new()
+    }
+
+    /// Returns objects to draw besides robots.
+    fn scene_discs(&self, _tick: u32) -> Vec<SceneDisc> {
+        Vec::new()
+    }
+}
+
+/// Training of networks in a world.
+///
+/// Every item has a default. Without an expert, networks cannot be trained by imitation; without
+/// an adjoint, they cannot be trained through the simulator.
+pub trait Training: World {
+    /// Returns an expert that networks can imitate; it may know more than robots do.
     fn expert(&self, _task: &Self::Task) -> Option<SwarmOf<'static, Self>> {
         None
     }
 
-    /// Has the expert care for the task alone and not for keeping apart, where that is a choice. Returns whether it is.
-    fn leave_out_potential(&mut self) -> bool {
+    /// Makes the expert ignore collisions. Returns whether the expert supports this.
+    fn drop_potential(&mut self) -> bool {
         false
     }
 
-    /// Whom networks are held against.
-    fn rivals() -> Vec<Rival<Self>> {
-        Vec::new()
-    }
-
-    /// How a centre that sees the whole swarm would have its robots learn in flight.
-    fn centre() -> Option<Centre<Self::Task>> {
+    /// Returns the rule of centralized online learning.
+    fn central_rule() -> Option<CentralRule<Self::Task>> {
         None
     }
 
-    /// The derivative of a flight, for training through the simulator.
-    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+    /// Returns the adjoint of an episode, for training through the simulator.
+    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         None
     }
 
-    /// What a network is trained with, by a recipe; none where it makes no sense.
-    fn settings(recipe: RecipeName) -> Option<Settings<Self::Task>> {
-        (recipe != RecipeName::Paper).then(|| Settings {
-            task: Self::task(),
+    /// Returns the training configuration of a recipe; `None` if the world does not support it.
+    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
+        (recipe != RecipeName::Paper).then(|| TrainingConfig {
+            task: Self::default_task(),
             scale: Scale::Closed,
             step: 1.0,
             ball: 1.0,
@@ -139,87 +161,95 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         })
     }
 
-    /// A condition to train under: as it is told, unless the world knows how to vary it so that one network flies under many.
-    fn vary(&self, condition: &Condition, _random: &mut ChaCha8Rng) -> Condition {
-        *condition
+    /// Varies a training scenario, so that one network works in many.
+    fn vary_scenario(&self, scenario: &Scenario, _random: &mut ChaCha8Rng) -> Scenario {
+        *scenario
     }
 
-    /// The same for training through the simulator, where robots may differ too.
-    fn mix(&self, condition: &Condition, random: &mut ChaCha8Rng) -> (Self, Condition) {
-        (self.clone(), self.vary(condition, random))
-    }
-
-    /// What there is to see besides robots.
-    fn scenery(&self, _tick: u32) -> Vec<Spot> {
-        Vec::new()
+    /// Varies a training scenario and the robots, for training through the simulator.
+    fn vary_robots(&self, scenario: &Scenario, random: &mut ChaCha8Rng) -> (Self, Scenario) {
+        (self.clone(), self.vary_scenario(scenario, random))
     }
 }
 
-/// What a network is trained with.
+/// World with presentation and training, as the programs need it.
+///
+/// A new task implements [`World`] and adds empty implementations of the other two traits.
+pub trait Environment: World + Presentation + Training {}
+
+impl<W: World + Presentation + Training> Environment for W {}
+
+/// Training configuration of a network.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<T> {
-    /// The task's settings.
+pub struct TrainingConfig<T> {
+    /// Task with its settings.
     pub task: T,
-    /// How sums over neighbours are scaled.
+    /// Scale of sums over neighbors.
     pub scale: Scale,
-    /// The step of learning in flight, in the measure of α_W·C, the part of the command that it moves.
+    /// Step of online learning, in units of α_W·C, the part of the command that it changes.
     pub step: f32,
-    /// How far parameters may go, in the same measure.
+    /// Radius of the parameters' ball, in units of α_W·C.
     pub ball: f32,
-    /// The step of a robot's own bias, which makes up for what its motors do otherwise than they are told; 0 for none.
+    /// Step of a robot's own bias against actuator errors; 0 for none.
     pub personal_step: f32,
-    /// Whether robots heed what came of their commands.
+    /// Whether robots adapt their gain to the observed effect of commands.
     pub heeds: bool,
 }
 
-/// A controller without a network.
+/// Controller without a network.
 #[derive(Clone, Debug)]
-pub struct Rival<W: World> {
-    /// The name in JSON and CSV.
+pub struct Baseline<W: World> {
+    /// Name in JSON and CSV.
     pub name: &'static str,
-    /// The name in tables.
+    /// Name in tables.
     pub title: &'static str,
     /// Whether short tables and pages show it.
     pub shown: bool,
-    /// Makes one for a world at its start.
+    /// Creates the controller for a world at its start.
     pub make: fn(&W, &W::Task) -> SwarmOf<'static, W>,
 }
 
-/// Something to see that is not a robot: a disc.
+/// Disc to draw besides robots.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Spot {
-    /// Where, in metres.
+pub struct SceneDisc {
+    /// Center in meters.
     pub at: [f32; 2],
-    /// Its radius in metres.
+    /// Radius in meters.
     pub radius: f32,
-    /// How much there is of it, 0 to 1.
+    /// Density, 0 to 1.
     pub weight: f32,
 }
 
-/// The derivative of one flight, from its last tick to its first: what a world has to say so that networks can be trained through it.
+/// Adjoint of one episode, from its last tick to its first.
 ///
-/// What is *owed* to a number is the derivative of everything that came after with respect to it. Numbers of states are robot by
-/// robot, each robot's as [`State::numbers`](wdgnn_core::task::State::numbers) has them.
-pub trait Derivative<W: World>: Send {
-    /// Adds `weight` times the derivative of the score at a tick to what is owed to the states there.
-    fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, owed: &mut [f32]);
+/// Networks are trained through it. The *gradient* of a number is the derivative of the cost of all
+/// later ticks with respect to it. Components of states are robot by robot, each in the order of
+/// [`State::numbers`](wdgnn_core::task::State::numbers).
+pub trait Adjoint<W: World>: Send {
+    /// Adds `weight` times the derivative of the score at a tick to the gradient of the states.
+    fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, grad: &mut [f32]);
 
-    /// Back over the world's step: what is owed to the states after a tick becomes what is owed to those before it, and is added to
-    /// what is owed to the commands that took effect in it, `commands[their tick]`.
-    fn step(&mut self, task: &W::Task, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]);
+    /// Goes back over the world's step.
+    ///
+    /// Replaces the gradient of the states after a tick by that of the states before it. Adds to
+    /// the gradient of the commands that took effect in the tick, `commands[their tick]`.
+    fn step(&mut self, task: &W::Task, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]);
 
-    /// Back through what a robot observes: calls `add` with whose state (none for its own), which number of it, and what is owed to it.
+    /// Goes back through a robot's features.
+    ///
+    /// Calls `add` with the robot whose state is concerned (`None` for its own), the component, and
+    /// the gradient.
     fn observe(
         &self,
         task: &W::Task,
         own: &StateOf<W>,
         others: &[StateOf<W>],
-        owed: &[f32],
+        grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     );
 
-    /// Which numbers of a command go with the network's output: not those that are clamped.
-    fn passes(
+    /// Returns which components of a command follow the network's output without clamping.
+    fn passes_gradient(
         &self,
         task: &W::Task,
         own: &StateOf<W>,
@@ -228,13 +258,13 @@ pub trait Derivative<W: World>: Send {
         command: &OutputOf<W>,
     ) -> Vec<bool>;
 
-    /// Features that no derivative goes through. Their weights stay zero: what could be learned about them is an accident.
-    fn unseen(&self) -> std::ops::Range<usize> {
+    /// Returns the features without a gradient, whose weights stay zero.
+    fn blocked_features(&self) -> std::ops::Range<usize> {
         0..0
     }
 
-    /// A controller to start from: which feature drives which output, and how strongly, on every tap alike.
-    fn guess(&self) -> Vec<(usize, usize, f32)> {
+    /// Returns an initial controller: feature, output and gain, equal on all taps.
+    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
         Vec::new()
     }
 }

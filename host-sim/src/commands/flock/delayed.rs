@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::{
+    controllers::{Controller, EvalConfig, OFFLINE, ONLINE},
+    episode::EpisodeMetrics,
     error::Result,
-    flight::Flight,
-    lineup::{Controller, Lineup, OFFLINE, ONLINE},
     page::replay::{self, Replay},
     world::{
-        Condition,
-        flock::{Flock, bodies::Quirks},
+        Scenario,
+        flock::{Flock, dynamics::ModelMismatch},
     },
 };
 
@@ -47,13 +47,13 @@ impl Delayed {
     ///
     /// # Errors
     /// Errors of the flights.
-    pub fn fly(lineup: &Lineup<Flock>, condition: &Condition, seed: u64) -> Result<Self> {
-        let world = Flock::with(Quirks { delay: DELAY_TICKS, ..Quirks::default() });
-        let lineup = Lineup { world, ..lineup.clone() };
-        let condition = Condition { ticks: TICKS, ..*condition };
+    pub fn fly(eval: &EvalConfig<Flock>, condition: &Scenario, seed: u64) -> Result<Self> {
+        let world = Flock::with(ModelMismatch { delay: DELAY_TICKS, ..ModelMismatch::default() });
+        let eval = EvalConfig { world, ..eval.clone() };
+        let condition = Scenario { ticks: TICKS, ..*condition };
         let controllers = vec![Controller::named(OFFLINE)?, Controller::named(ONLINE)?];
-        let (replay, flights) = replay::record(&lineup, controllers, &condition, seed, &|| {})?;
-        let end = |flight: &Flight| {
+        let (replay, flights) = replay::record(&eval, controllers, &condition, seed, &|| {})?;
+        let end = |flight: &EpisodeMetrics| {
             let scores = &flight.score[flight.score.len().saturating_sub(END_TICKS)..];
             scores.iter().sum::<f64>() / scores.len() as f64
         };
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn learning_ends_the_oscillation_of_delayed_actuators() {
-        let lineup = Lineup::shipped(RecipeName::Through).unwrap();
-        let delayed = Delayed::fly(&lineup, &Condition { robots: 12, ..Condition::PAPER }, 7).unwrap();
+        let eval = EvalConfig::shipped(RecipeName::Through).unwrap();
+        let delayed = Delayed::fly(&eval, &Scenario { robots: 12, ..Scenario::PAPER }, 7).unwrap();
         let Scores { as_trained, learning_in_flight, .. } = delayed.scores;
         assert!(as_trained > 0.1 && learning_in_flight < 0.01, "{:?}", delayed.scores);
         assert_eq!(delayed.replay.flights.len(), 2);

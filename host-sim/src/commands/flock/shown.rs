@@ -9,14 +9,15 @@ use super::{
     delayed::{Delayed, Scores},
 };
 use crate::{
-    airtime::{Airtime, MOST_USE},
+    airtime::{Airtime, MAX_CHANNEL_USE},
     commands::{
         air_in_words,
         flock_tables::{self, OverSeeds},
     },
+    controllers::{EXPERT, EvalConfig, OFFLINE, ONLINE},
+    counters::format_rejections,
     error::Result,
-    evaluate::{self, Outcome, Spread, Summary},
-    lineup::{EXPERT, Lineup, OFFLINE, ONLINE},
+    evaluate::{self, ControllerResult, MeanStd, Summary},
     origin::Origin,
     page::{
         self,
@@ -25,8 +26,7 @@ use crate::{
     },
     profiles::Profile,
     table,
-    tally::in_words,
-    world::{World as _, flock::Flock},
+    world::{Presentation as _, flock::Flock},
 };
 
 /// The JSON output.
@@ -51,8 +51,8 @@ impl FlockArguments {
     /// The page. The first swarm is flown again for its replay, if it was not recorded.
     pub(super) fn page(
         &self,
-        lineup: &Lineup<Flock>,
-        outcomes: &[Outcome],
+        eval: &EvalConfig<Flock>,
+        outcomes: &[ControllerResult],
         recorded: Option<&Replay>,
         delayed: Option<&Delayed>,
         origin: &Origin,
@@ -60,10 +60,10 @@ impl FlockArguments {
         let replay = if let Some(replay) = recorded {
             replay
         } else {
-            let shown = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-            &page::replay::record(lineup, shown, &self.condition(), self.seed, &|| {})?.0
+            let shown = eval.controllers().into_iter().filter(|controller| controller.shown).collect();
+            &page::replay::record(eval, shown, &self.condition(), self.seed, &|| {})?.0
         };
-        let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+        let shown: Vec<ControllerResult> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms(), "swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: "Flocking: robots that learn in flight".into(),
@@ -96,7 +96,7 @@ impl FlockArguments {
     }
 
     /// The table of a run: the rows that short tables show, or all.
-    fn rows(&self, outcomes: &[Outcome], all: bool) -> Vec<Vec<String>> {
+    fn rows(&self, outcomes: &[ControllerResult], all: bool) -> Vec<Vec<String>> {
         let shown = outcomes.iter().filter(|outcome| all || outcome.shown);
         flock_tables::rows(outcomes, shown, all, self.is_paper())
     }
@@ -129,21 +129,25 @@ impl FlockArguments {
     }
 
     /// Mean and standard deviation over seeds, where there are several.
-    pub(super) fn print_seeds(&self, outcomes: &[Outcome], over: &[(&'static str, &'static str, OverSeeds)]) {
+    pub(super) fn print_seeds(
+        &self,
+        outcomes: &[ControllerResult],
+        over: &[(&'static str, &'static str, OverSeeds)],
+    ) {
         if over.is_empty() {
             return;
         }
         let last = self.seed + self.seeds as u64 - 1;
         println!("\nseeds {} to {last}, mean ± standard deviation over seeds:\n", self.seed);
         let shown =
-            |name: &str| evaluate::of(outcomes, name).is_some_and(|outcome| self.all || outcome.shown);
+            |name: &str| evaluate::find(outcomes, name).is_some_and(|outcome| self.all || outcome.shown);
         let over: Vec<_> = over.iter().filter(|(name, ..)| shown(name)).cloned().collect();
         table::print(&flock_tables::over_seeds_rows(&over));
     }
 
     pub(super) fn output<'a>(
         &self,
-        outcomes: &'a [Outcome],
+        outcomes: &'a [ControllerResult],
         over: &[(&'static str, &'static str, OverSeeds)],
         delayed: Option<&Delayed>,
     ) -> Output<'a> {
@@ -155,7 +159,7 @@ impl FlockArguments {
         Output { profile, robots, radius, speed, swarms, seed, controllers, delayed_actuators, over_seeds }
     }
 
-    pub(super) fn print_table(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) {
+    pub(super) fn print_table(&self, eval: &EvalConfig<Flock>, outcomes: &[ControllerResult]) {
         let condition = if self.is_paper() { "The paper's condition: " } else { "" };
         println!(
             "{condition}{} of {}, range {} m, speed ±{} m/s, {}, seed {}, profile {}",
@@ -168,7 +172,7 @@ impl FlockArguments {
             self.profile.name(),
         );
         if self.all || self.model.is_some() {
-            println!("models: {}", lineup.words());
+            println!("models: {}", eval.describe());
         }
         let faults = self.faults.words();
         if !faults.is_empty() {
@@ -199,8 +203,8 @@ fn seconds(ticks: u32) -> String {
 }
 
 /// One sentence about the difference that learning in flight makes. `trained_for`: whether robots behave as in training.
-fn finding(outcomes: &[Outcome], trained_for: bool) -> String {
-    let of = |name| evaluate::of(outcomes, name);
+fn finding(outcomes: &[ControllerResult], trained_for: bool) -> String {
+    let of = |name| evaluate::find(outcomes, name);
     let [Some(expert), Some(offline), Some(online)] = [EXPERT, OFFLINE, ONLINE].map(of) else {
         return String::new();
     };
@@ -216,7 +220,7 @@ fn finding(outcomes: &[Outcome], trained_for: bool) -> String {
         _ if trained_for => "changes nothing here, because the robots behave as in training",
         _ => "changes the total by less than 1 %",
     };
-    let figure = |ratio: Spread| format!("{:.3}", ratio.mean);
+    let figure = |ratio: MeanStd| format!("{:.3}", ratio.mean);
     format!(
         "Learning in flight {verdict}: <strong>{}</strong> times the expert’s total as trained, <strong>{}</strong> with \
          learning.",
@@ -226,10 +230,10 @@ fn finding(outcomes: &[Outcome], trained_for: bool) -> String {
 }
 
 /// What the robots refused on an air with faults, by reason.
-fn print_refusals(outcomes: &[Outcome]) {
-    for Outcome { title, summary, .. } in outcomes {
+fn print_refusals(outcomes: &[ControllerResult]) {
+    for ControllerResult { title, summary, .. } in outcomes {
         if let (Some(heard), Some(refused)) = (summary.heard, &summary.refused) {
-            println!("{}: {heard} frames heard, refused: {}", title, in_words(refused));
+            println!("{}: {heard} frames heard, refused: {}", title, format_rejections(refused));
         }
     }
 }
@@ -239,7 +243,8 @@ fn print_airtime(profile: Profile, robots: usize) {
     let Some(radio) = profile.radio() else { return };
     if let Some(airtime) = Airtime::new(profile, radio) {
         let usage = airtime.usage(robots, profile.rate());
-        let verdict = if usage > MOST_USE { ", more than may be used: see `host-sim air`" } else { "" };
+        let verdict =
+            if usage > MAX_CHANNEL_USE { ", more than may be used: see `host-sim air`" } else { "" };
         println!(
             "\nair: {} exchanges a second take {:.1} % of {}, if all robots hear each other{verdict}",
             profile.rate(),

@@ -4,39 +4,39 @@ use std::path::PathBuf;
 
 use super::SwarmArguments;
 use crate::{
+    episode::Episode,
     error::Result,
-    flight::Start,
     seeds::{Purpose, generator},
     swarm::{
         emulated::{Emulated, Link},
         image::{self, Settings},
         networks::{AnySwarm, Network},
-        on_air::Air,
+        radio_swarm::RadioConfig,
     },
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// What robots are made of.
-pub struct Crew<'a, W: World> {
+pub struct Crew<'a, W: Environment> {
     /// What was asked for.
     pub arguments: &'a SwarmArguments,
     /// Under which circumstances.
-    pub condition: &'a Condition,
+    pub condition: &'a Scenario,
     /// What robots carry.
     pub network: Network<'a, W::Task>,
     /// What they speak through.
-    pub air: Air<'a>,
+    pub air: RadioConfig<'a>,
 }
 
-impl<'a, W: World> Crew<'a, W> {
+impl<'a, W: Environment> Crew<'a, W> {
     /// A start.
-    pub fn draw(&self) -> Result<Start<W>> {
+    pub fn draw(&self) -> Result<Episode<W>> {
         let mut random = generator(self.arguments.seed, Purpose::Testing, 0);
-        Start::draw(&W::default(), self.condition, &mut random)
+        Episode::draw(&W::default(), self.condition, &mut random)
     }
 
     /// Everybody in this process.
-    pub fn native(&self, start: &Start<W>) -> Result<AnySwarm<'a, W::Task>> {
+    pub fn native(&self, start: &Episode<W>) -> Result<AnySwarm<'a, W::Task>> {
         if self.arguments.packs(self.condition.robots) {
             return self.network.packed(&start.states);
         }

@@ -11,29 +11,29 @@ use super::{
     observers::{Losses, Ticks},
 };
 use crate::{
+    controllers::{ONLINE, ONLINE_TITLE},
+    episode::{Episode, Observer},
     error::{Error, Result},
-    flight::{Observer, Start},
-    lineup::{ONLINE, ONLINE_TITLE},
     page::{flights::plots, replay::Recorder},
     progress,
     scene::Swarm,
     swarm::{
-        digest::FlightDigest,
+        digest::EpisodeDigest,
         networks::{AnySwarm, Network},
-        on_air::Air,
+        radio_swarm::RadioConfig,
     },
-    world::World,
+    world::Environment,
 };
 
 impl SwarmArguments {
     /// Flies them, and prints.
-    pub(super) fn fly_in_air<W: World>(&self, given: &Given) -> Result {
+    pub(super) fn fly_in_air<W: Environment>(&self, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.refuse_off_chips(faults, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(model, self.profile)? };
         let layout = W::layout();
-        let air = Air { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
+        let air = RadioConfig { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
         let crew = Crew::<W> { arguments: self, condition, network, air };
         let task = &crew.network.task;
         let start = crew.draw()?;
@@ -55,7 +55,7 @@ impl SwarmArguments {
             }
         }
         let settled = self.settled(condition);
-        let origin = self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = self.scenario.origin(settled.command("swarm"), model.describe());
         let origin = &origin.with_faults(&self.faults.words());
         let outcomes = [Self::outcome(&flown)];
         self.outputs.deliver(&Results {
@@ -64,7 +64,7 @@ impl SwarmArguments {
             print: &|| self.print::<W>(condition, &flown, twin.as_ref()),
             csv: &|| Self::csv_rows(&flown.flight),
             page: &|| Ok(self.page::<W>(condition, &flown, &outcomes, origin)),
-            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
+            plots: &|| plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         self.scenario.save("swarm", &settled)?;
         match twin {
@@ -77,15 +77,15 @@ impl SwarmArguments {
     }
 
     /// Flies a swarm and records the flight.
-    fn fly<W: World>(
+    fn fly<W: Environment>(
         &self,
         swarm: &mut dyn Swarm<W::Task>,
         task: &W::Task,
-        start: &Start<W>,
+        start: &Episode<W>,
         stop: &AtomicBool,
     ) -> Result<Flown> {
-        let condition = &start.condition;
-        let mut digest = FlightDigest::default();
+        let condition = &start.scenario;
+        let mut digest = EpisodeDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;
         let mut ticks = Ticks(progress::bar(condition.ticks.into(), "flying"));

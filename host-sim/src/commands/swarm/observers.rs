@@ -1,17 +1,17 @@
 //! Who looks on while a swarm flies.
 
 use crate::{
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
     progress::Progress,
-    world::World,
+    world::Environment,
 };
 
 /// Tells how far the flight is.
 pub(super) struct Ticks(pub Progress);
 
-impl<W: World> Observer<W> for Ticks {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Ticks {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.set_position(moment.scene.tick.into());
         Ok(())
     }
@@ -28,12 +28,12 @@ impl Losses {
     }
 }
 
-impl<W: World> Observer<W> for Losses {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for Losses {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 
-    fn lost(&mut self, tick: u32, story: &str) {
+    fn robot_lost(&mut self, tick: u32, story: &str) {
         self.0.push(format!("tick {tick}: {story}"));
     }
 }

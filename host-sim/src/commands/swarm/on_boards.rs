@@ -10,21 +10,21 @@ use super::{
     Given, Nodes, SwarmArguments,
 };
 use crate::{
-    air::options::Faults,
     error::{Error, Result},
-    world::World,
+    medium::options::Faults,
+    world::Environment,
 };
 
 impl SwarmArguments {
     /// Flies chips.
-    pub(super) fn fly_on_chips<W: World>(&self, kind: Part, given: &Given) -> Result {
+    pub(super) fn fly_on_chips<W: Environment>(&self, kind: Part, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.refuse_on_chips::<W>(faults)?;
         let settings =
             Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
         let (json, log) = (self.outputs.json, self.log);
         let settled = self.settled(condition);
-        let origin = self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = self.scenario.origin(settled.command("swarm"), model.describe());
         let origin = &origin.with_faults(&self.faults.words());
         let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log, json, origin };
         self.scenario.check()?;
@@ -33,7 +33,7 @@ impl SwarmArguments {
     }
 
     /// Flies simulated robots in the air of real ones.
-    pub(super) fn fly_beside_real<W: World>(&self, given: &Given) -> Result {
+    pub(super) fn fly_beside_real<W: Environment>(&self, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.chips.refuse()?;
         if self.nodes != Nodes::Native || self.emulates() || self.image.is_some() || self.log {
@@ -53,7 +53,7 @@ impl SwarmArguments {
             ));
         }
         let settled = self.settled(condition);
-        let origin = &self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = &self.scenario.origin(settled.command("swarm"), model.describe());
         let (profile, json, seed) = (self.profile, self.outputs.json, self.seed);
         self.scenario.check()?;
         self.gateway.fly(&GatewayFlight { profile, model, condition, seed, json, origin }, *key)?;

@@ -2,9 +2,9 @@
 
 use super::{Nodes, SwarmArguments};
 use crate::{
-    air::options::Faults,
     error::{Error, Result},
-    world::World,
+    medium::options::Faults,
+    world::Environment,
 };
 
 impl SwarmArguments {
@@ -20,7 +20,7 @@ impl SwarmArguments {
     }
 
     /// Says what chips do not do.
-    pub(super) fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
+    pub(super) fn refuse_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
         if self.compare {
             return Err(Error::usage(
                 "--compare has no effect on chips, which are always compared with native robots",

@@ -7,12 +7,12 @@ use serde::Serialize;
 use super::{Flown, SwarmArguments};
 use crate::{
     commands::{air_in_words, flock_tables, fly::capital},
-    evaluate::{Outcome, Summary},
-    flight::Flight,
-    lineup::{ONLINE, ONLINE_TITLE},
+    controllers::{ONLINE, ONLINE_TITLE},
+    episode::EpisodeMetrics,
+    evaluate::{ControllerResult, Summary},
     origin::Origin,
     page::{self, flights::counted},
-    world::{Condition, World},
+    world::{Environment, Scenario},
 };
 
 /// The JSON output.
@@ -32,17 +32,17 @@ pub(super) struct Output {
 }
 
 impl SwarmArguments {
-    pub(super) fn outcome(flown: &Flown) -> Outcome {
+    pub(super) fn outcome(flown: &Flown) -> ControllerResult {
         let flights = vec![flown.flight.clone()];
         let summary = Summary::of(&flights);
-        Outcome { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
+        ControllerResult { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
     }
 
-    pub(super) fn page<W: World>(
+    pub(super) fn page<W: Environment>(
         &self,
-        condition: &Condition,
+        condition: &Scenario,
         flown: &Flown,
-        outcomes: &[Outcome],
+        outcomes: &[ControllerResult],
         origin: &Origin,
     ) -> String {
         page::flights(&page::FlightsPage {
@@ -74,9 +74,9 @@ impl SwarmArguments {
         }
     }
 
-    pub(super) fn output(condition: &Condition, flown: &Flown, twin: Option<&Flown>) -> Output {
+    pub(super) fn output(condition: &Scenario, flown: &Flown, twin: Option<&Flown>) -> Output {
         let Flown { flight, digest, seconds, .. } = flown;
-        let tally = flight.tally.clone().unwrap_or_default();
+        let counters = flight.counters.clone().unwrap_or_default();
         Output {
             robots: condition.robots,
             ticks: flight.score.len() as u32,
@@ -84,13 +84,13 @@ impl SwarmArguments {
             r#final: flight.last(),
             digest: digest.clone(),
             native_digest: twin.map(|twin| twin.digest.clone()),
-            heard: tally.heard,
-            refused: tally.refused_by_name(),
+            heard: counters.heard,
+            refused: counters.refused_by_name(),
             wall_seconds: *seconds,
         }
     }
 
-    pub(super) fn print<W: World>(&self, condition: &Condition, flown: &Flown, twin: Option<&Flown>) {
+    pub(super) fn print<W: Environment>(&self, condition: &Scenario, flown: &Flown, twin: Option<&Flown>) {
         let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
             Self::output(condition, flown, twin);
         let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
@@ -109,7 +109,7 @@ impl SwarmArguments {
     }
 
     /// The score, tick by tick.
-    pub(super) fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
+    pub(super) fn csv_rows(flight: &EpisodeMetrics) -> Vec<Vec<String>> {
         let heading = vec!["tick".into(), "score".into()];
         let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
         std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()

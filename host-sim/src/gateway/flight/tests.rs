@@ -24,7 +24,7 @@ fn time(now: u64) -> Vec<u8> {
 
 /// Two robots at rest in the origin, unsealed, that hear nobody further away than two metres.
 fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
-    let model = models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap();
+    let model = models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap();
     let weights = model.weights();
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let simulated = vec![(0, rest), (1, rest)];

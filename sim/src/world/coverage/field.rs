@@ -1,59 +1,59 @@
-//! What there is to see in a square: a little everywhere, and more in some places that move.
+//! Density of interest in a square: a uniform background and moving peaks.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-use crate::world::Spot;
+use crate::world::SceneDisc;
 
-/// The square's side in metres.
+/// Side of the square in meters.
 pub const SIDE_METRES: f32 = 10.0;
-/// Its sides are looked at in so many places each.
+/// Number of samples per side.
 const PLACES: u16 = 40;
-/// What there is everywhere, relative to the middle of a heap.
+/// Background density, relative to the center of a peak.
 const GROUND: f64 = 0.05;
-/// How many heaps there are.
-const HEAPS: usize = 4;
-/// A tick's length in seconds, for how fast heaps move.
+/// Number of peaks.
+const PEAKS: usize = 4;
+/// Length of a tick in seconds, for the motion of peaks.
 const TICK_SECONDS: f32 = 0.1;
 
-/// A heap of what there is to see, going round in a circle.
+/// Gaussian peak that moves on a circle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Heap {
-    centre: [f32; 2],
+struct DensityPeak {
+    center: [f32; 2],
     radius: f32,
-    /// In radians, at the start.
+    /// Initial angle in radians.
     angle: f32,
-    /// In radians per second.
+    /// Angular velocity in radians per second.
     speed: f32,
     width: f32,
     height: f32,
 }
 
-impl Heap {
+impl DensityPeak {
     fn at(&self, tick: u32) -> [f32; 2] {
         let angle = self.angle + self.speed * TICK_SECONDS * tick as f32;
-        // libm, so that a seed gives the same field on every machine.
-        [self.centre[0] + self.radius * libm::cosf(angle), self.centre[1] + self.radius * libm::sinf(angle)]
+        // libm gives identical fields on every machine.
+        [self.center[0] + self.radius * libm::cosf(angle), self.center[1] + self.radius * libm::sinf(angle)]
     }
 }
 
-/// What there is to see.
+/// Density of interest.
 #[derive(Clone, Debug, Default)]
 pub struct Field {
-    heaps: Vec<Heap>,
+    peaks: Vec<DensityPeak>,
 }
 
-/// The part of it that is nearest to one robot.
+/// Samples of the density that are nearest to one robot.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Part {
-    /// How much.
+pub struct CellMass {
+    /// Sum of the density.
     pub mass: f64,
-    /// Its mass times where it is.
+    /// Sum of the density times position.
     moment: [f64; 2],
 }
 
-impl Part {
-    /// From `position` to its centre; nowhere if there is nothing.
+impl CellMass {
+    /// Returns the vector from `position` to the cell's centroid; zero for an empty cell.
     pub fn way(&self, position: [f32; 2]) -> [f32; 2] {
         if self.mass <= 0.0 {
             return [0.0; 2];
@@ -63,54 +63,58 @@ impl Part {
 }
 
 impl Field {
-    /// A field at random.
+    /// Draws a random field.
     pub fn draw(random: &mut ChaCha8Rng) -> Self {
-        let heap = |_| Heap {
-            centre: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
+        let heap = |_| DensityPeak {
+            center: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
             radius: random.random_range(0.0..0.25 * SIDE_METRES),
             angle: random.random_range(0.0..std::f32::consts::TAU),
             speed: random.random_range(-0.1..0.1),
             width: random.random_range(0.7..1.5),
             height: random.random_range(0.5..1.0),
         };
-        Self { heaps: (0..HEAPS).map(heap).collect() }
+        Self { peaks: (0..PEAKS).map(heap).collect() }
     }
 
-    /// Looks at all of it.
-    pub fn look(&self, tick: u32) -> Look {
+    /// Samples the density on a grid.
+    pub fn look(&self, tick: u32) -> FieldSamples {
         let step = SIDE_METRES / f32::from(PLACES);
-        let heaps: Vec<([f32; 2], f32, f32)> =
-            self.heaps.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
+        let peaks: Vec<([f32; 2], f32, f32)> =
+            self.peaks.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
         let middle = |index: u16| (f32::from(index) + 0.5) * step;
         let all = (0..PLACES).flat_map(|x| (0..PLACES).map(move |y| [middle(x), middle(y)]));
         let seen = all.map(|place| {
-            let there = heaps.iter().map(|(centre, width, height)| {
-                let squared = (place[0] - centre[0]).powi(2) + (place[1] - centre[1]).powi(2);
+            let there = peaks.iter().map(|(center, width, height)| {
+                let squared = (place[0] - center[0]).powi(2) + (place[1] - center[1]).powi(2);
                 f64::from(height * libm::expf(-squared / (2.0 * width * width)))
             });
             (place, GROUND + there.sum::<f64>())
         });
-        Look(seen.collect())
+        FieldSamples(seen.collect())
     }
 
-    /// The heaps, to be drawn.
-    pub fn spots(&self, tick: u32) -> Vec<Spot> {
-        let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
-        self.heaps.iter().map(spot).collect()
+    /// Returns the peaks for drawing.
+    pub fn spots(&self, tick: u32) -> Vec<SceneDisc> {
+        let spot = |heap: &DensityPeak| SceneDisc {
+            at: heap.at(tick),
+            radius: 2.0 * heap.width,
+            weight: heap.height,
+        };
+        self.peaks.iter().map(spot).collect()
     }
 }
 
-/// Every place that was looked at, and how much there is.
+/// Grid points and their densities.
 #[derive(Clone, Debug)]
-pub struct Look(Vec<([f32; 2], f64)>);
+pub struct FieldSamples(Vec<([f32; 2], f64)>);
 
-impl Look {
-    /// How much there is in all.
+impl FieldSamples {
+    /// Returns the sum of the density.
     pub fn mass(&self) -> f64 {
         self.0.iter().map(|(_, mass)| mass).sum()
     }
 
-    /// The mean squared distance from what there is to the nearest robot.
+    /// Returns the density-weighted mean squared distance to the nearest robot.
     pub fn cost(&self, robots: &[[f32; 2]]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for &(place, mass) in &self.0 {
@@ -121,9 +125,9 @@ impl Look {
         sum / total
     }
 
-    /// What is nearest to each robot, of what is within its reach.
-    pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
-        let mut parts = vec![Part::default(); robots.len()];
+    /// Assigns each sample within `reach` of a robot to its nearest robot.
+    pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<CellMass> {
+        let mut parts = vec![CellMass::default(); robots.len()];
         for &(place, mass) in &self.0 {
             if let Some((robot, squared)) = nearest(place, robots)
                 && squared <= reach * reach
@@ -137,7 +141,7 @@ impl Look {
     }
 }
 
-/// The robot that is nearest to a place, and its squared distance; the first of those that are equally near.
+/// Returns the robot nearest to a place and its squared distance; the first one of a tie.
 fn nearest(place: [f32; 2], robots: &[[f32; 2]]) -> Option<(usize, f32)> {
     let mut best = None;
     for (robot, at) in robots.iter().enumerate() {

@@ -1,5 +1,7 @@
-//! Lloyd's algorithm: everybody to the centre of what it is nearest to (Cortés et al., "Coverage control for mobile sensing networks",
-//! 2004). Centralised it knows everything that there is; by itself, a robot knows what its sensors reach.
+//! Lloyd's algorithm: each robot moves to the centroid of its Voronoi cell.
+//!
+//! See Cortés et al., "Coverage control for mobile sensing networks", 2004. The centralized variant
+//! knows the whole density, the local variant only the part within sensor range.
 
 use wdgnn_core::{
     task::Task as _,
@@ -12,12 +14,12 @@ use crate::{
     scene::{Scene, Swarm},
 };
 
-/// Somebody who sees everything.
+/// Lloyd's algorithm with the whole density.
 #[derive(Clone, Debug)]
 pub struct Lloyd {
-    /// What there is.
+    /// Density of interest.
     pub field: Field,
-    /// What robots can do.
+    /// Task of the robots.
     pub task: Coverage,
 }
 
@@ -31,14 +33,14 @@ impl Swarm<Coverage> for Lloyd {
     }
 }
 
-/// Everybody by itself.
+/// Lloyd's algorithm with each robot's sensed cell.
 #[derive(Clone, Copy, Debug)]
-pub struct Local {
-    /// What robots can do.
+pub struct LocalLloyd {
+    /// Task of the robots.
     pub task: Coverage,
 }
 
-impl Swarm<Coverage> for Local {
+impl Swarm<Coverage> for LocalLloyd {
     fn fly(&mut self, scene: &Scene<'_, Cell>, commands: &mut Vec<[f32; 2]>) -> Result {
         commands.clear();
         commands.extend(scene.states.iter().map(|cell| go(&self.task, cell.way)));
@@ -46,16 +48,16 @@ impl Swarm<Coverage> for Local {
     }
 }
 
-/// All the way in one tick, as far as a robot can.
+/// Command that covers the whole way in one tick, within the speed limit.
 fn go(task: &Coverage, way: [f32; 2]) -> [f32; 2] {
     task.command(&way.map(|x| x / task.period))
 }
 
-/// Nobody moves.
+/// Controller without motion.
 #[derive(Clone, Copy, Debug)]
-pub struct Still;
+pub struct NoMotion;
 
-impl Swarm<Coverage> for Still {
+impl Swarm<Coverage> for NoMotion {
     fn fly(&mut self, scene: &Scene<'_, Cell>, commands: &mut Vec<[f32; 2]>) -> Result {
         commands.clear();
         commands.resize(scene.states.len(), [0.0; 2]);

@@ -1,11 +1,13 @@
-//! What a network has to be held against: controllers without any learning, under the same separation guard as the networks.
+//! Baselines without learning, under the networks' collision guard.
 //!
-//! * [`Hearsay`] brakes straight to the mean of the velocities that it knows of. Every robot hears its neighbours' states at once, and
-//!   what they knew one tick before. Cut off after k hops it is delayed averaging; without a cut it is flooding: every state travels
-//!   one hop per tick, and no controller that has only local information can know more. So flooding under the guard is the floor
-//!   for local information, as far as braking straight to a mean is the best that can be done with it.
-//! * [`Guarded`] puts repulsion and separation guard on anybody, so that their cost is on both sides of a comparison. The centre under it
-//!   knows everything and brakes as hard as robots can: a bound for everybody under the same guard.
+//! * [`DelayedAveraging`] brakes to the mean of the known velocities. Each robot hears its
+//!   neighbors' states at once, and the states that they knew one tick before. With a limit of k hops
+//!   this is delayed averaging. Without a limit it is flooding: each state travels one hop per tick,
+//!   and no controller with local information can know more. Flooding under the guard is therefore
+//!   the bound for local information, as far as braking to the mean is the best use of it.
+//! * [`WithCollisionGuard`] adds repulsion and collision guard to any controller, so that both
+//!   sides of a comparison bear their cost. With [`HardestBraking`] inside, it is a bound for all
+//!   controllers under the guard.
 
 use wdgnn_core::{
     task::Task,
@@ -13,28 +15,28 @@ use wdgnn_core::{
 };
 use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance};
 
-use super::expert::{Expert, Limit, Wishes};
+use super::expert::{Expert, HardestBraking, Preference};
 use crate::{
     error::Result,
     scene::{Scene, Swarm},
-    world::{Rival, World},
+    world::{Baseline, World},
 };
 
-/// Anybody under the networks' guard.
+/// Controller under the networks' collision guard.
 #[derive(Debug)]
-pub struct Guarded<W, const D: usize> {
-    /// Who flies.
-    pub wishes: W,
-    /// Whose guard.
+pub struct WithCollisionGuard<W, const D: usize> {
+    /// Controller inside.
+    pub preferred: W,
+    /// Task with the guard's settings.
     pub task: Flocking<D>,
 }
 
-impl<W: Wishes<D>, const D: usize> Swarm<Flocking<D>> for Guarded<W, D>
+impl<W: Preference<D>, const D: usize> Swarm<Flocking<D>> for WithCollisionGuard<W, D>
 where
     Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]> + Send,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
-        self.wishes.wish(scene, commands);
+        self.preferred.preferred_commands(scene, commands);
         for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
             let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
             let steered = self.task.repulsion(own, others(), command);
@@ -44,31 +46,31 @@ where
     }
 }
 
-/// Everything that a robot has heard, by robot: when it was true, and the velocity.
+/// Known velocities by robot, each with the tick at which it was true.
 type Known<const D: usize> = Vec<Option<(u32, [f32; D])>>;
 
 /// Delayed averaging over hops, or flooding.
 #[derive(Debug, Default)]
-pub struct Hearsay<const D: usize> {
-    /// The most hops that a state travels; `None` for flooding.
+pub struct DelayedAveraging<const D: usize> {
+    /// Largest number of hops; `None` for flooding.
     pub hops: Option<u32>,
     /// Length of a tick in seconds.
     pub period: f32,
     known: Vec<Known<D>>,
 }
 
-impl<const D: usize> Hearsay<D> {
-    /// Nothing heard yet.
+impl<const D: usize> DelayedAveraging<D> {
+    /// Creates a controller that has heard nothing yet.
     pub fn new(hops: Option<u32>, period: f32) -> Self {
         Self { hops, period, known: Vec::new() }
     }
 
-    /// What every robot knows at this tick where a state travels one hop: those around it, as they are.
-    fn at_once(&self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
-        wishes.clear();
-        wishes.extend(scene.states.iter().enumerate().map(|(robot, motion)| {
+    /// Computes the preferred commands for one hop, from the neighbors' current velocities.
+    fn at_once(&self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
+        preferred.clear();
+        preferred.extend(scene.states.iter().enumerate().map(|(robot, motion)| {
             let linked = scene.links.of(robot);
-            // In the order of robots, as everybody sums.
+            // Sums run in the order of robots, as in the other controllers.
             let (before, behind) = linked.split_at(linked.partition_point(|other| (*other as usize) < robot));
             let (mut sum, mut count) = ([0.0; D], 0.0);
             for known in before.iter().copied().chain([robot as u32]).chain(behind.iter().copied()) {
@@ -80,7 +82,7 @@ impl<const D: usize> Hearsay<D> {
         }));
     }
 
-    /// What every robot knows at this tick: the states of its neighbours, what those knew at the tick before, and what it knew itself.
+    /// Updates each robot's knowledge: neighbors' states, and what these knew one tick before.
     fn hear(&mut self, scene: &Scene<'_, Motion<D>>) {
         let robots = scene.states.len();
         self.known.resize_with(robots, || vec![None; robots]);
@@ -107,17 +109,17 @@ impl<const D: usize> Hearsay<D> {
     }
 }
 
-impl<const D: usize> Wishes<D> for Hearsay<D> {
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+impl<const D: usize> Preference<D> for DelayedAveraging<D> {
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
         if self.hops == Some(1) {
-            self.at_once(scene, wishes);
+            self.at_once(scene, preferred);
             return;
         }
         self.hear(scene);
-        // A state that came over h hops is h − 1 ticks old.
+        // A state that traveled h hops is h − 1 ticks old.
         let oldest = self.hops.map_or(0, |hops| (scene.tick + 1).saturating_sub(hops));
-        wishes.clear();
-        wishes.extend(scene.states.iter().zip(&self.known).map(|(motion, known)| {
+        preferred.clear();
+        preferred.extend(scene.states.iter().zip(&self.known).map(|(motion, known)| {
             let (mut sum, mut count) = ([0.0; D], 0.0);
             for (_, velocity) in known.iter().flatten().filter(|(tick, _)| *tick >= oldest) {
                 sum.iter_mut().zip(velocity).for_each(|(sum, v)| *sum += v);
@@ -128,50 +130,52 @@ impl<const D: usize> Wishes<D> for Hearsay<D> {
     }
 }
 
-/// Controllers without a network, in the order of tables.
-pub fn rivals<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Rival<W>>
+/// Returns the baselines of flocking, in table order.
+pub fn baselines<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Baseline<W>>
 where
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
-    let rival = |name, title, shown, make| Rival { name, title, shown, make };
+    let baseline = |name, title, shown, make| Baseline { name, title, shown, make };
     vec![
-        rival("expert", "expert (sees all robots)", true, |_, task| Box::new(expert(task))),
-        rival("averaging-1-hop", "averaging over 1 hop", true, |_, task| hearsay(Some(1), task)),
-        rival("averaging-3-hops", "averaging over 3 hops", true, |_, task| hearsay(Some(3), task)),
-        rival("averaging-2-hops", "averaging over 2 hops", false, |_, task| hearsay(Some(2), task)),
-        rival("averaging-6-hops", "averaging over 6 hops", false, |_, task| hearsay(Some(6), task)),
-        rival("flooding", "bound with local radio: flooding", false, |_, task| hearsay(None, task)),
-        rival("limit-guarded", "bound: all robots known, hardest braking", false, |_, task| {
+        baseline("expert", "expert (sees all robots)", true, |_, task| Box::new(expert(task))),
+        baseline("averaging-1-hop", "averaging over 1 hop", true, |_, task| hearsay(Some(1), task)),
+        baseline("averaging-3-hops", "averaging over 3 hops", true, |_, task| hearsay(Some(3), task)),
+        baseline("averaging-2-hops", "averaging over 2 hops", false, |_, task| hearsay(Some(2), task)),
+        baseline("averaging-6-hops", "averaging over 6 hops", false, |_, task| hearsay(Some(6), task)),
+        baseline("flooding", "bound with local radio: flooding", false, |_, task| hearsay(None, task)),
+        baseline("limit-guarded", "bound: all robots known, hardest braking", false, |_, task| {
             guarded(limit(task), task)
         }),
-        rival("limit", "bound without collision guard", false, |_, task| Box::new(limit(task))),
-        rival("expert-guarded", "expert with collision guard", false, |_, task| guarded(expert(task), task)),
+        baseline("limit", "bound without collision guard", false, |_, task| Box::new(limit(task))),
+        baseline("expert-guarded", "expert with collision guard", false, |_, task| {
+            guarded(expert(task), task)
+        }),
     ]
 }
 
-fn limit<const D: usize>(task: &Flocking<D>) -> Limit {
-    Limit { limit: task.limit, period: task.period }
+fn limit<const D: usize>(task: &Flocking<D>) -> HardestBraking {
+    HardestBraking { limit: task.limit, period: task.period }
 }
 
 fn expert<const D: usize>(task: &Flocking<D>) -> Expert {
     Expert { limit: task.limit, potential: true }
 }
 
-fn guarded<W: Wishes<D> + 'static, const D: usize>(
-    wishes: W,
+fn guarded<W: Preference<D> + 'static, const D: usize>(
+    preferred: W,
     task: &Flocking<D>,
 ) -> Box<dyn Swarm<Flocking<D>>>
 where
     Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
 {
-    Box::new(Guarded { wishes, task: *task })
+    Box::new(WithCollisionGuard { preferred, task: *task })
 }
 
 fn hearsay<const D: usize>(hops: Option<u32>, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
 where
     Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
 {
-    guarded(Hearsay::new(hops, task.period), task)
+    guarded(DelayedAveraging::new(hops, task.period), task)
 }
 
 #[cfg(test)]
@@ -179,7 +183,9 @@ mod tests {
     use super::{super::motion::place, *};
     use crate::links::Links;
 
-    /// Four robots in a row, each hearing the next: what the first knows of the last comes three hops later.
+    /// Four robots in a row, each in range of the next.
+    ///
+    /// The last one's state takes three hops to the first.
     fn row() -> Vec<Motion> {
         [0.0, 1.0, 2.0, 3.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 0.0] }).into()
     }
@@ -193,45 +199,48 @@ mod tests {
         Links::within(&places, 1.0)
     }
 
-    fn wishes(swarm: &mut Hearsay<2>, tick: u32) -> Vec<[f32; 2]> {
+    fn preferred(swarm: &mut DelayedAveraging<2>, tick: u32) -> Vec<[f32; 2]> {
         let motions = row();
-        let mut wishes = Vec::new();
-        swarm.wish(&scene(tick, &motions, &links(&motions)), &mut wishes);
-        wishes
+        let mut preferred = Vec::new();
+        swarm.preferred_commands(&scene(tick, &motions, &links(&motions)), &mut preferred);
+        preferred
     }
 
     #[test]
     fn a_state_travels_one_hop_per_tick() {
-        let mut flooding = Hearsay::new(None, 0.5);
-        assert_eq!(wishes(&mut flooding, 0)[0], [1.0, 0.0], "the mean of 0 and 1, in half a second");
-        assert_eq!(wishes(&mut flooding, 1)[0], [2.0, 0.0], "0, 1, 2");
-        assert_eq!(wishes(&mut flooding, 2)[0], [3.0, 0.0], "0, 1, 2, 3");
+        let mut flooding = DelayedAveraging::new(None, 0.5);
+        assert_eq!(preferred(&mut flooding, 0)[0], [1.0, 0.0], "the mean of 0 and 1, in half a second");
+        assert_eq!(preferred(&mut flooding, 1)[0], [2.0, 0.0], "0, 1, 2");
+        assert_eq!(preferred(&mut flooding, 2)[0], [3.0, 0.0], "0, 1, 2, 3");
     }
 
     #[test]
-    fn averaging_over_hops_goes_no_further() {
+    fn averaging_is_limited_to_its_hops() {
         for (hops, mean) in [(1, 0.5), (2, 1.0), (3, 1.5), (6, 1.5)] {
-            let mut swarm = Hearsay::new(Some(hops), 0.5);
-            let last = (0..8).map(|tick| wishes(&mut swarm, tick)[0]).last();
+            let mut swarm = DelayedAveraging::new(Some(hops), 0.5);
+            let last = (0..8).map(|tick| preferred(&mut swarm, tick)[0]).last();
             assert_eq!(last, Some([2.0 * mean, 0.0]), "{hops} hops");
         }
     }
 
     #[test]
-    fn whoever_flies_is_guarded() {
+    fn the_guard_applies_to_any_controller() {
         struct Ahead;
-        impl Wishes<2> for Ahead {
-            fn wish(&mut self, scene: &Scene<'_, Motion>, wishes: &mut Vec<[f32; 2]>) {
-                wishes.clear();
-                wishes.resize(scene.states.len(), [99.0, 0.0]);
+        impl Preference<2> for Ahead {
+            fn preferred_commands(&mut self, scene: &Scene<'_, Motion>, preferred: &mut Vec<[f32; 2]>) {
+                preferred.clear();
+                preferred.resize(scene.states.len(), [99.0, 0.0]);
             }
         }
         let motions = [0.0, 0.2].map(|x| Motion { position: [x, 0.0], velocity: [0.0; 2] });
         let links = links(&motions);
         let mut commands = Vec::new();
-        let mut swarm = Guarded { wishes: Ahead, task: Flocking { strength: 40.0, ..Flocking::NORMALISED } };
+        let mut swarm = WithCollisionGuard {
+            preferred: Ahead,
+            task: Flocking { strength: 40.0, ..Flocking::NORMALISED },
+        };
         swarm.fly(&scene(0, &motions, &links), &mut commands).unwrap();
-        // 40 · (1/0.2 − 1/0.5) = 120 back for the one behind.
+        // 40 · (1/0.2 − 1/0.5) = 120 backward for the rear robot.
         assert_eq!(commands, [[-10.0, 0.0], [10.0, 0.0]]);
     }
 }

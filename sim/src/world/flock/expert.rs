@@ -1,9 +1,10 @@
-//! Controllers that know everything: the paper's expert, which imitation learns from, and a centre that has every robot brake as hard
-//! as it can, straight to the mean velocity.
+//! Centralized controllers: the paper's expert, and braking at full acceleration.
 //!
-//! The centre's total bounds everybody's who flies without a guard: no robot can change its velocity faster, and the mean is the
-//! velocity that all of them together are nearest to. It is no bound where the mean itself may be moved at no cost, and it lets
-//! robots collide. Under the networks' guard ([`super::baselines::Guarded`]) it is the bound to compare them with.
+//! Imitation learning uses the expert. [`HardestBraking`] accelerates each robot at the limit
+//! toward the mean velocity. Its total is a lower bound for all controllers without a guard: no
+//! robot can change its velocity faster, and the mean is the velocity nearest to all robots. It is
+//! no bound where the mean itself can be moved at no cost, and it lets robots collide. Under the
+//! networks' guard ([`super::baselines::WithCollisionGuard`]) it is the bound to compare them with.
 
 use wdgnn_core::{
     math,
@@ -18,29 +19,31 @@ use crate::{
     scene::{Scene, Swarm},
 };
 
-/// Somebody's wishes, before they are limited, steered and guarded as a network's output is.
-pub trait Wishes<const D: usize>: Send {
-    /// The unlimited command of every robot.
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>);
+/// Controller whose commands are not yet limited, repelled and guarded.
+pub trait Preference<const D: usize>: Send {
+    /// Computes the unlimited command of each robot.
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>);
 }
 
-/// Range of the expert's collision avoidance ρ in metres.
+/// Range of the expert's collision avoidance ρ in meters.
 const AVOIDANCE_METRES: f32 = 1.0;
 
-/// The gain of the teacher without a potential: that of the expert among fifty robots.
+/// Gain of the expert without a potential: that of the expert among fifty robots.
 const VELOCITY_GAIN: f64 = 50.0;
 
-/// The expert (eq. `optimalController`): `u* = −Σ_j (v_i − v_j) + 2 Σ_{d<ρ} (p_i − p_j)(1/d⁴ + 1/d²)`, over all robots, clamped.
+/// Expert of the paper (eq. `optimalController`).
+///
+/// `u* = −Σ_j (v_i − v_j) + 2 Σ_{d<ρ} (p_i − p_j)(1/d⁴ + 1/d²)`, over all robots, clamped.
 #[derive(Clone, Copy, Debug)]
 pub struct Expert {
     /// Largest acceleration per axis in m/s².
     pub limit: f32,
-    /// Whether it avoids collisions. Without, it is a teacher of velocities only: `clamp(50 (v̄ − v_i))`.
+    /// Whether it avoids collisions. Without a potential, the command is `clamp(50 (v̄ − v_i))`.
     pub potential: bool,
 }
 
 impl Expert {
-    /// The expert's command for every robot.
+    /// Computes the expert's command for each robot.
     pub fn commands<const D: usize>(&self, motions: &[Motion<D>], commands: &mut Vec<[f32; D]>) {
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
         let close = Links::within(&places, AVOIDANCE_METRES);
@@ -56,7 +59,7 @@ impl Expert {
                 let offset: [f64; D] = std::array::from_fn(|axis| {
                     f64::from(motion.position[axis]) - f64::from(other.position[axis])
                 });
-                // Robots on the same spot have no direction to part in: the floor keeps the force finite (and zero).
+                // The floor keeps the force of coincident robots finite (and zero).
                 let squared = offset.iter().fold(0.0, |sum, x| sum + x * x).max(1.0e-12);
                 let push = 2.0 * (1.0 / (squared * squared) + 1.0 / squared);
                 u.iter_mut().zip(offset).for_each(|(u, x)| *u += push * x);
@@ -76,27 +79,27 @@ where
     }
 }
 
-impl<const D: usize> Wishes<D> for Expert {
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
-        self.commands(scene.states, wishes);
+impl<const D: usize> Preference<D> for Expert {
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
+        self.commands(scene.states, preferred);
     }
 }
 
-/// A centre: every robot brakes at full acceleration straight to the mean velocity.
+/// Braking to the mean velocity at full acceleration.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct HardestBraking {
     /// Largest acceleration per axis in m/s².
     pub limit: f32,
     /// Length of a tick in seconds.
     pub period: f32,
 }
 
-impl<const D: usize> Swarm<Flocking<D>> for Limit
+impl<const D: usize> Swarm<Flocking<D>> for HardestBraking
 where
     Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
-        self.wish(scene, commands);
+        self.preferred_commands(scene, commands);
         for u in commands.as_flattened_mut() {
             *u = math::clamp(*u, self.limit);
         }
@@ -104,11 +107,11 @@ where
     }
 }
 
-impl<const D: usize> Wishes<D> for Limit {
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+impl<const D: usize> Preference<D> for HardestBraking {
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
         let mean = mean_velocity(scene.states);
-        wishes.clear();
-        wishes.extend(scene.states.iter().map(|motion| {
+        preferred.clear();
+        preferred.extend(scene.states.iter().map(|motion| {
             std::array::from_fn(|axis| (mean[axis] as f32 - motion.velocity[axis]) / self.period)
         }));
     }
@@ -120,7 +123,8 @@ mod tests {
 
     #[test]
     fn the_expert_by_hand() {
-        // Two robots 0.8 m apart: push 2·0.8·(1/0.4096 + 1/0.64) = 6.40625; velocities differ by 2 along y.
+        // Two robots 0.8 m apart: push 2·0.8·(1/0.4096 + 1/0.64) = 6.40625; velocities differ by 2
+        // along y.
         let motions = [
             Motion { position: [0.0, 0.0], velocity: [0.0, 1.0] },
             Motion { position: [0.8, 0.0], velocity: [0.0, -1.0] },

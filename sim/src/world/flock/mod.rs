@@ -1,9 +1,9 @@
-//! Flocking: robots that start with velocities of their own agree on one, in the plane (the paper's) or in space.
+//! Flocking: robots agree on a velocity, in the plane (the paper's) or in space.
 
+pub mod adjoint;
 pub mod baselines;
-pub mod bodies;
-pub mod centre;
-pub mod derivative;
+pub mod central_rule;
+pub mod dynamics;
 pub mod expert;
 pub mod motion;
 pub mod start;

@@ -1,15 +1,15 @@
-//! How robots move, and how far a swarm is from flocking.
+//! Motion of flocking robots, and the velocity variation of a swarm.
 
 use wdgnn_core::tasks::flocking::Motion;
 
-/// Where a robot is; in the plane its height is zero.
+/// Position of a robot; the height is zero in the plane.
 pub fn place<const D: usize>(motion: &Motion<D>) -> [f32; 3] {
     let mut place = [0.0; 3];
     place.iter_mut().zip(motion.position).for_each(|(place, x)| *place = x);
     place
 }
 
-/// Moves every robot for one period under its acceleration (eq. `controlProcess`).
+/// Moves each robot for one period under its acceleration (eq. `controlProcess`).
 pub fn step<const D: usize>(motions: &mut [Motion<D>], commands: &[[f32; D]], period: f32) {
     for (motion, command) in motions.iter_mut().zip(commands) {
         let Motion { position, velocity } = motion;
@@ -20,12 +20,12 @@ pub fn step<const D: usize>(motions: &mut [Motion<D>], commands: &[[f32; D]], pe
     }
 }
 
-/// The mean velocity.
+/// Mean velocity of a swarm.
 pub fn mean_velocity<const D: usize>(motions: &[Motion<D>]) -> [f64; D] {
     mean_of(motions.iter().map(|motion| motion.velocity)).0
 }
 
-/// The mean of these velocities, and how many there are, at least one.
+/// Mean of velocities, and their number, at least one.
 fn mean_of<const D: usize>(velocities: impl Iterator<Item = [f32; D]>) -> ([f64; D], f64) {
     let (mut sum, mut count) = ([0.0; D], 0);
     for velocity in velocities {
@@ -36,7 +36,9 @@ fn mean_of<const D: usize>(velocities: impl Iterator<Item = [f32; D]>) -> ([f64;
     (sum.map(|sum| sum / n), n)
 }
 
-/// The velocity variation: mean squared deviation from the mean velocity, in m²/s² (eq. `finalVariance`).
+/// Velocity variation in m²/s² (eq. `finalVariance`).
+///
+/// This is the mean squared deviation from the mean velocity.
 pub fn variation<const D: usize>(velocities: impl Iterator<Item = [f32; D]> + Clone) -> f64 {
     let (mean, n) = mean_of(velocities.clone());
     let squares = velocities.map(|velocity| {

@@ -1,4 +1,6 @@
-//! How a swarm starts: on rings or shells, every pair at least 0.1 m apart, everybody connected, velocities at random.
+//! Initial states of flocking: rings or shells of connected robots, random velocities.
+//!
+//! All pairs are at least 0.1 m apart.
 
 use std::f32::consts::TAU;
 
@@ -10,48 +12,51 @@ use super::motion::place;
 use crate::{
     error::{Error, Result},
     links::connected,
-    world::condition::{CLOSEST_METRES, Condition},
+    world::scenario::{CLOSEST_METRES, Scenario},
 };
 
-/// More draws than this for one start mean that there is none to be had.
+/// Draws after which a scenario counts as impossible.
 const DRAWS: usize = 1000;
 
-/// A start under `condition`, with robots placed by `rings`.
+/// Draws an initial state under `scenario`, with robots placed by `rings`.
 pub fn start<const D: usize>(
-    rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>,
-    condition: &Condition,
+    rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>,
+    scenario: &Scenario,
     random: &mut ChaCha8Rng,
 ) -> Result<Vec<Motion<D>>> {
     for _ in 0..DRAWS {
-        let mut motions = rings(condition, random);
+        let mut motions = rings(scenario, random);
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-        if connected(&places, condition.radius, CLOSEST_METRES) {
-            set_off(condition, random, &mut motions);
+        if connected(&places, scenario.radius, CLOSEST_METRES) {
+            set_off(scenario, random, &mut motions);
             return Ok(motions);
         }
     }
     Err(Error::usage(format!(
         "found no start that connects all {} robots at --radius {}: try another --seed or a larger --radius",
-        condition.robots, condition.radius
+        scenario.robots, scenario.radius
     )))
 }
 
-/// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length; then every radius is jittered by ±(r−0.1)/4
-/// and every angle by as much along the ring. What is left for the last ring keeps that spacing.
-pub fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
-    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
-    let jitter = (condition.radius - CLOSEST_METRES) / 4.0;
-    let mut motions = Vec::with_capacity(condition.robots);
+/// Places robots on rings.
+///
+/// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length. Radii are jittered
+/// by ±(r−0.1)/4, and angles by the same length along the ring. The last ring keeps the spacing if
+/// it is not full.
+pub fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
+    let spacing = f32::midpoint(scenario.radius, CLOSEST_METRES);
+    let jitter = (scenario.radius - CLOSEST_METRES) / 4.0;
+    let mut motions = Vec::with_capacity(scenario.robots);
     for ring in 1_u16.. {
         let ring_radius = f32::from(ring) * spacing;
         let room = (TAU * ring_radius / spacing).floor() as usize;
         for place in 0..room {
-            if motions.len() == condition.robots {
+            if motions.len() == scenario.robots {
                 return motions;
             }
             let radius = ring_radius + uniform(random, jitter);
             let angle = TAU * place as f32 / room as f32 + uniform(random, jitter) / ring_radius;
-            // libm, so that a seed starts the same swarm on every machine.
+            // libm gives identical swarms on every machine.
             let position = [radius * libm::cosf(angle), radius * libm::sinf(angle)];
             motions.push(Motion { position, velocity: [0.0; 2] });
         }
@@ -59,19 +64,21 @@ pub fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
     motions
 }
 
-/// The same in space: shell m has radius (m+1)(r+0.1)/2, with one robot per square of that spacing of its surface, spread by the golden
-/// angle and jittered along all three axes.
-pub fn shells(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
+/// Places robots on shells in space.
+///
+/// Shell m has radius (m+1)(r+0.1)/2 and one robot per square of that spacing on its surface.
+/// Robots follow the golden angle and are jittered along all three axes.
+pub fn shells(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
     /// π(3 − √5): robots of one shell never line up.
     const GOLDEN_ANGLE: f32 = 2.399_963_2;
-    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
-    let jitter = (condition.radius - CLOSEST_METRES) / 8.0;
-    let mut motions = Vec::with_capacity(condition.robots);
+    let spacing = f32::midpoint(scenario.radius, CLOSEST_METRES);
+    let jitter = (scenario.radius - CLOSEST_METRES) / 8.0;
+    let mut motions = Vec::with_capacity(scenario.robots);
     for shell in 1_u16.. {
         let radius = f32::from(shell) * spacing;
         let room = (2.0 * TAU * f32::from(shell) * f32::from(shell)).floor() as usize;
         for place in 0..room {
-            if motions.len() == condition.robots {
+            if motions.len() == scenario.robots {
                 return motions;
             }
             let height = 1.0 - 2.0 * (place as f32 + 0.5) / room as f32;
@@ -85,11 +92,11 @@ pub fn shells(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> 
     motions
 }
 
-/// Every robot's velocity is drawn from [−v, v] on every axis, and so is one velocity that the whole swarm has in common.
-fn set_off<const D: usize>(condition: &Condition, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
-    let common: [f32; D] = std::array::from_fn(|_| uniform(random, condition.speed));
+/// Draws velocities: one for the swarm and one per robot, from [−v, v] on each axis.
+fn set_off<const D: usize>(scenario: &Scenario, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
+    let common: [f32; D] = std::array::from_fn(|_| uniform(random, scenario.speed));
     for motion in motions {
-        motion.velocity = common.map(|common| common + uniform(random, condition.speed));
+        motion.velocity = common.map(|common| common + uniform(random, scenario.speed));
     }
 }
 
@@ -105,21 +112,21 @@ mod tests {
         seeds::{Purpose, generator},
     };
 
-    fn check<const D: usize>(rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>) {
+    fn check<const D: usize>(rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>) {
         for (index, robots) in (0..).zip([1, 2, 25, 50, 100]) {
-            let condition = Condition { robots, ..Condition::PAPER };
-            let motions = start(rings, &condition, &mut generator(3, Purpose::Testing, index)).unwrap();
+            let scenario = Scenario { robots, ..Scenario::PAPER };
+            let motions = start(rings, &scenario, &mut generator(3, Purpose::Testing, index)).unwrap();
             assert_eq!(motions.len(), robots);
             let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-            assert!(connected(&places, condition.radius, CLOSEST_METRES));
-            let links = Links::within(&places, condition.radius);
+            assert!(connected(&places, scenario.radius, CLOSEST_METRES));
+            let links = Links::within(&places, scenario.radius);
             assert!(links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES));
-            assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * condition.speed));
+            assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * scenario.speed));
         }
     }
 
     #[test]
-    fn every_start_is_apart_and_connected() {
+    fn initial_states_are_separated_and_connected() {
         check(rings);
         check(shells);
     }

@@ -1,0 +1,236 @@
+//! Frame source with faults: loss, corruption, duplication and delay.
+
+use std::collections::VecDeque;
+
+use rand::{Rng as _, RngExt as _};
+use rand_chacha::ChaCha8Rng;
+use wdgnn_link::header::Identity;
+
+use super::{
+    loss::{Channels, Loss},
+    rx_queue::FrameSource,
+};
+use crate::scene::Frame;
+
+/// Faults of received frames. Probabilities are per frame and receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioFaults {
+    /// Frame loss.
+    pub loss: Loss,
+    /// Probability that a frame is corrupted, from one bit to all bytes.
+    pub corrupt: f64,
+    /// Probability that a frame arrives twice.
+    pub duplicate: f64,
+    /// Probability that a frame arrives late.
+    pub delay: f64,
+    /// Largest random delay of a frame, in receive windows.
+    pub latest: u32,
+    /// Delay that an attacker adds to every frame, in receive windows.
+    pub hold_back: u32,
+}
+
+impl RadioFaults {
+    /// No faults.
+    pub const NONE: Self =
+        Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
+}
+
+/// Frame source with faults.
+///
+/// A receive window ends when the inner source returns `None`.
+#[derive(Clone, Debug)]
+pub struct FaultyLink<E> {
+    inner: E,
+    faults: RadioFaults,
+    sender: fn(&[u8]) -> Option<Identity>,
+    random: ChaCha8Rng,
+    channels: Channels,
+    window: u32,
+    /// Duplicates to deliver next.
+    duplicates: VecDeque<Frame>,
+    /// Delayed frames with the window in which they arrive, in order of sending.
+    delayed: Vec<(u32, Frame)>,
+}
+
+impl<E: FrameSource> FaultyLink<E> {
+    /// Wraps a frame source.
+    ///
+    /// `sender` reads the sender of a frame, since each link has its own loss bursts.
+    pub fn new(
+        inner: E,
+        faults: RadioFaults,
+        sender: fn(&[u8]) -> Option<Identity>,
+        random: ChaCha8Rng,
+    ) -> Self {
+        let channels = Channels::default();
+        Self {
+            inner,
+            faults,
+            sender,
+            random,
+            channels,
+            window: 0,
+            duplicates: VecDeque::new(),
+            delayed: Vec::new(),
+        }
+    }
+
+    /// Returns the inner source.
+    pub fn inner(&mut self) -> &mut E {
+        &mut self.inner
+    }
+
+    fn draw(&mut self, chance: f64) -> bool {
+        chance > 0.0 && self.random.random_bool(chance.min(1.0))
+    }
+
+    /// Returns a delayed frame that is due. Delayed frames arrive after those in time.
+    fn next_due(&mut self) -> Option<Frame> {
+        let due = self.delayed.iter().position(|(window, _)| *window <= self.window)?;
+        Some(self.delayed.remove(due).1)
+    }
+
+    /// Returns a copy of the frame with at least one change.
+    fn corrupt(&mut self, frame: &[u8]) -> Frame {
+        let mut frame = frame.to_vec();
+        match self.random.random_range(0..4) {
+            _ if frame.is_empty() => {}
+            0 => {
+                let bit = self.random.random_range(0..8 * frame.len());
+                frame[bit / 8] ^= 1 << (bit % 8);
+            }
+            1 => {
+                let from = self.random.random_range(0..frame.len());
+                let to = self.random.random_range(from..frame.len());
+                // Inverts a range of bytes, so that the frame always changes.
+                frame[from..=to].iter_mut().for_each(|byte| *byte ^= 0xff);
+            }
+            2 => self.random.fill_bytes(&mut frame),
+            _ => frame.truncate(self.random.random_range(0..frame.len())),
+        }
+        frame.into()
+    }
+}
+
+impl<E: FrameSource> FrameSource for FaultyLink<E> {
+    fn next(&mut self) -> Option<Frame> {
+        if let Some(frame) = self.duplicates.pop_front() {
+            return Some(frame);
+        }
+        loop {
+            let Some(frame) = self.inner.next() else {
+                let next_due = self.next_due();
+                self.window += u32::from(next_due.is_none());
+                return next_due;
+            };
+            let sender = (self.sender)(&frame).map_or(0, |identity| identity.sender);
+            let loss = self.faults.loss;
+            if self.channels.lose(&loss, sender, &mut self.random) {
+                continue;
+            }
+            let delay = if self.draw(self.faults.delay) {
+                self.random.random_range(1..=self.faults.latest.max(1))
+            } else {
+                0
+            };
+            let windows = delay + self.faults.hold_back;
+            if windows > 0 {
+                self.delayed.push((self.window + windows, frame));
+                continue;
+            }
+            if self.draw(self.faults.duplicate) {
+                self.duplicates.push_back(frame.clone());
+            }
+            return Some(if self.draw(self.faults.corrupt) { self.corrupt(&frame) } else { frame });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        medium::rx_queue::RxQueue,
+        seeds::{Purpose, generator},
+    };
+
+    /// Frames received in `windows` receive windows.
+    ///
+    /// One frame is sent in each: its window's number, eight times.
+    fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
+        let random = generator(4, Purpose::Air, 0);
+        let mut radio = FaultyLink::new(RxQueue::default(), faults, |_| None, random);
+        (0..windows)
+            .map(|window| {
+                radio.inner().put([window; 8].into());
+                std::iter::from_fn(|| radio.next().map(|frame| frame.to_vec())).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn without_faults_every_frame_arrives_in_its_window() {
+        for (window, frames) in heard(RadioFaults::NONE, 100).iter().enumerate() {
+            assert_eq!(frames, &[[window as u8; 8]]);
+        }
+    }
+
+    #[test]
+    fn lost_frames_do_not_arrive() {
+        let faults = RadioFaults { loss: Loss { chance: 0.3, burst: 1.0 }, ..RadioFaults::NONE };
+        let arrived = heard(faults, 250).iter().filter(|frames| !frames.is_empty()).count();
+        assert!((155..195).contains(&arrived), "{arrived} of 250");
+    }
+
+    #[test]
+    fn duplicated_frames_arrive_twice_and_unchanged() {
+        let frames = heard(RadioFaults { duplicate: 0.5, ..RadioFaults::NONE }, 200);
+        assert!(frames.iter().all(|window| window.iter().all(|frame| *frame == window[0])));
+        let twice = frames.iter().filter(|window| window.len() == 2).count();
+        assert!((80..120).contains(&twice), "{twice} of 200");
+        assert!(frames.iter().all(|window| (1..=2).contains(&window.len())));
+    }
+
+    #[test]
+    fn late_frames_arrive_within_the_largest_delay() {
+        let frames = heard(RadioFaults { delay: 0.5, latest: 3, ..RadioFaults::NONE }, 200);
+        let delays: Vec<usize> = (0..)
+            .zip(&frames)
+            .flat_map(|(window, frames)| frames.iter().map(move |frame| window - usize::from(frame[0])))
+            .collect();
+        assert!(delays.iter().all(|delay| *delay <= 3));
+        assert!(delays.iter().filter(|delay| **delay > 0).count() > 70);
+        assert!(delays.len() >= 197, "all but those still delayed: {}", delays.len());
+    }
+
+    #[test]
+    fn frames_held_back_arrive_in_order_after_the_delay() {
+        let frames = heard(RadioFaults { hold_back: 3, ..RadioFaults::NONE }, 50);
+        assert!(frames[..3].iter().all(Vec::is_empty));
+        assert!((0..).zip(&frames[3..]).all(|(window, frames)| *frames == [[window; 8]]));
+    }
+
+    #[test]
+    fn corrupted_frames_always_differ_from_the_original() {
+        let frames = heard(RadioFaults { corrupt: 1.0, ..RadioFaults::NONE }, 250);
+        assert!((0..).zip(&frames).all(|(window, frames)| frames[0] != [window; 8]));
+        assert!(frames.iter().any(|frames| frames[0].len() < 8), "some are truncated");
+        let one_bit = |window: u8, frame: &[u8]| {
+            frame.iter().map(|byte| (byte ^ window).count_ones()).sum::<u32>() == 1 && frame.len() == 8
+        };
+        assert!((0..).zip(&frames).any(|(window, frames)| one_bit(window, &frames[0])));
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_faults() {
+        let faults = RadioFaults {
+            loss: Loss { chance: 0.2, burst: 4.0 },
+            corrupt: 0.1,
+            duplicate: 0.2,
+            delay: 0.2,
+            latest: 5,
+            hold_back: 1,
+        };
+        assert_eq!(heard(faults, 200), heard(faults, 200));
+    }
+}

@@ -1,0 +1,107 @@
+//! Heading errors: robots whose coordinate frame is rotated.
+//!
+//! The sensed velocity is rotated by an angle, the command by its opposite.
+
+use std::str::FromStr;
+
+use rand::RngExt as _;
+
+use super::shares::{self, share};
+use crate::seeds::{Purpose, generator};
+
+/// Heading error of a share of the swarm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeadingError {
+    /// Absolute angle in degrees.
+    pub degrees: f32,
+    /// Share of the swarm.
+    pub share: f64,
+}
+
+impl HeadingError {
+    /// Formats the error as a command-line argument.
+    pub fn words(&self) -> String {
+        format!("{}:{}", self.degrees, self.share)
+    }
+}
+
+impl FromStr for HeadingError {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(degrees, part)| {
+            let degrees = degrees.parse().ok().filter(|degrees| (0.0..=180.0).contains(degrees))?;
+            Some(Self { degrees, share: share(part)? })
+        });
+        parsed.ok_or_else(|| {
+            "DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2".into()
+        })
+    }
+}
+
+/// Cosine and sine of a rotation; `None` for no rotation.
+pub type Rotation = Option<[f32; 2]>;
+
+/// Draws the rotation of each robot of swarm number `swarm`, with a random sign.
+pub fn draw_rotations(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
+    let affected = affected_robots(error, seed, swarm, robots);
+    let degrees = error.map_or(0.0, |error| error.degrees);
+    // Signs have their own random stream.
+    let mut random = generator(seed, Purpose::Headings, swarm | 1 << 63);
+    let signs: Vec<f32> = affected.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
+    let turn = |(affected, sign): (&bool, f32)| {
+        let angle = sign * degrees.to_radians();
+        affected.then(|| [libm::cosf(angle), libm::sinf(angle)])
+    };
+    affected.iter().zip(signs).map(turn).collect()
+}
+
+/// Draws the robots with a heading error.
+pub fn affected_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+    shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
+}
+
+/// Rotates a vector in the plane of its first two axes.
+pub fn rotate(vector: &mut [f32], by: Rotation) {
+    if let ([x, y, ..], Some([cosine, sine])) = (vector, by) {
+        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_turn_by_hand() {
+        let mut vector = [3.0, 4.0, 5.0];
+        rotate(&mut vector, Some([0.0, 1.0]));
+        assert_eq!(vector, [-4.0, 3.0, 5.0]);
+        rotate(&mut vector, None);
+        assert_eq!(vector, [-4.0, 3.0, 5.0]);
+        rotate(&mut [], Some([0.0, 1.0]));
+    }
+
+    #[test]
+    fn a_share_of_robots_is_rotated_in_either_direction() {
+        let error = Some(HeadingError { degrees: 30.0, share: 0.4 });
+        let rotations: Vec<[f32; 2]> = draw_rotations(error, 3, 0, 50).into_iter().flatten().collect();
+        assert_eq!(rotations.len(), 20);
+        assert!(
+            rotations
+                .iter()
+                .all(|[cosine, sine]| (cosine - 0.866).abs() < 1.0e-3 && (sine.abs() - 0.5).abs() < 1.0e-3)
+        );
+        assert!(
+            rotations.iter().any(|[_, sine]| *sine > 0.0) && rotations.iter().any(|[_, sine]| *sine < 0.0)
+        );
+    }
+
+    #[test]
+    fn heading_error_arguments_round_trip() {
+        assert_eq!("30:0.2".parse::<HeadingError>().unwrap().words(), "30:0.2");
+        for bad in ["", "30", "x:0.2", "200:0.2", "30:2", "-5:0.1"] {
+            assert!(bad.parse::<HeadingError>().unwrap_err().contains("30:0.2"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Limits of faults: ranges, existing robots and ticks, and required options.
+
+use wdgnn_link::security::group_key::ROSTER;
+
+use super::options::Faults;
+use crate::{
+    error::{Error, Result},
+    option_range::OptionRange,
+    profiles::Profile,
+};
+
+/// Mean length of a burst of lost frames.
+pub const BURST_FRAMES: OptionRange = OptionRange::real(1.0, 1.0e6);
+/// Noise and bias of a sensor, in meters and m/s.
+pub const NOISE: OptionRange = OptionRange::real(0.0, 100.0);
+/// Rate error of a clock in parts per million: at most a tenth.
+pub const DRIFT_PPM: OptionRange = OptionRange::real(0.0, 100_000.0);
+/// Difference between clocks in ticks. Robots discard frames that are older than some ticks.
+pub const SKEW_TICKS: OptionRange = OptionRange::whole(0, 10_000);
+/// Delay that an attacker adds to every frame, in ticks.
+pub const ATTACK_DELAY_TICKS: OptionRange = OptionRange::whole(0, 10_000);
+/// Forged frames per exchange. A robot reads at most 256 frames in a tick.
+pub const FORGED_FRAMES: OptionRange = OptionRange::whole(0, 10_000);
+/// Invented robots. Addresses have 16 bits.
+pub const SYBIL_NAMES: OptionRange = OptionRange::whole(0, 65_535);
+/// Largest acceleration of a motor in m/s².
+pub const SATURATION: OptionRange = OptionRange::above(0.0, 1000.0);
+
+impl Faults {
+    /// Checks all faults for an episode of `robots` robots and `ticks` ticks.
+    pub fn check(&self, robots: usize, ticks: u32) -> Result {
+        self.check_numbers()?;
+        self.check_partners()?;
+        for (option, robot) in self.named_robots() {
+            if robot >= robots {
+                return Err(Error::usage(format!(
+                    "--{option} names robot {robot}: the robots are 0 to {}",
+                    robots.saturating_sub(1)
+                )));
+            }
+        }
+        for (option, tick) in self.named_ticks() {
+            if tick >= ticks {
+                return Err(Error::usage(format!(
+                    "--{option} names tick {tick}: the last tick of this flight is {}",
+                    ticks.saturating_sub(1)
+                )));
+            }
+        }
+        self.check_keys(robots)
+    }
+
+    /// Robots that options name.
+    fn named_robots(&self) -> Vec<(&'static str, usize)> {
+        let events = &self.events;
+        let moments =
+            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
+        let moments = moments
+            .into_iter()
+            .flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.robot)));
+        let drops = events.drops.iter().map(|stretch| ("drop", stretch.robot));
+        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.robot));
+        let expelled = self.expelled.iter().map(|robot| ("expel", *robot));
+        moments.chain(drops).chain(jumps).chain(expelled).collect()
+    }
+
+    /// Ticks at which events begin.
+    fn named_ticks(&self) -> Vec<(&'static str, u32)> {
+        let events = &self.events;
+        let moments =
+            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
+        let moments =
+            moments.into_iter().flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.tick)));
+        let drops = events.drops.iter().map(|stretch| ("drop", stretch.from));
+        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.tick));
+        let single = [
+            ("replay", self.replay),
+            ("partition", self.partition.as_ref().map(|ticks| ticks.start)),
+            ("spoof", self.spoof),
+            ("join", self.join.map(|join| join.tick)),
+            ("sensor", self.senses.sensor.map(|fault| fault.tick)),
+            ("motor", self.drives.motor.map(|fault| fault.tick)),
+            ("rekey", self.rekey.as_ref().map(|ticks| ticks.end)),
+        ];
+        let single = single.into_iter().filter_map(|(option, tick)| Some((option, tick?)));
+        moments.chain(drops).chain(jumps).chain(single).collect()
+    }
+
+    /// Rejects options that have no effect without another one.
+    fn check_partners(&self) -> Result {
+        let alone = [
+            ("burst", self.radio.loss.burst != 1.0 && self.radio.loss.chance == 0.0, "drop-chance"),
+            ("sybil-at", self.sybil_at.is_some() && self.sybil == 0, "sybil"),
+            ("expel", !self.expelled.is_empty() && self.rekey.is_none(), "rekey"),
+        ];
+        match alone.into_iter().find(|(_, alone, _)| *alone) {
+            Some((option, _, partner)) => {
+                Err(Error::usage(format!("--{option} has no effect without --{partner}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks options about keys.
+    fn check_keys(&self, robots: usize) -> Result {
+        for (option, given) in [("proofs", self.proofs), ("rekey", self.rekey.is_some())] {
+            if given && robots > ROSTER {
+                return Err(Error::usage(format!(
+                    "--{option} is for at most {ROSTER} robots, got {robots}: each robot stores one entry per peer"
+                )));
+            }
+        }
+        if self.rekey.is_some() && self.liars.is_some() {
+            return Err(Error::usage("--liars and --rekey cannot be combined: liars keep the first key"));
+        }
+        Ok(())
+    }
+
+    /// Checks that a profile carries these faults, with `robots` robots.
+    pub fn check_profile(&self, profile: Profile, robots: usize) -> Result {
+        if self.collisions && profile.radio().is_none() {
+            return Err(Error::usage(
+                "--collisions needs a --profile with a radio: dot154, esb32, espnow or p2p57",
+            ));
+        }
+        if self.sybil > 0 && profile.check_robots(robots + self.sybil as usize).is_err() {
+            return Err(Error::usage(format!(
+                "--sybil {} and {robots} robots need more addresses than --profile {} has",
+                self.sybil,
+                profile.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks the range of each number.
+    fn check_numbers(&self) -> Result {
+        let (noise, bias) = (self.senses.noise, self.senses.bias);
+        let share = |option, value: f64| OptionRange::SHARE.check_real(option, value);
+        share("drop-chance", self.radio.loss.chance)?;
+        share("corrupt-chance", self.radio.corrupt)?;
+        share("duplicate-chance", self.radio.duplicate)?;
+        share("one-way", self.one_way)?;
+        share("other-model", self.other_models)?;
+        share("skip", self.clocks.skip)?;
+        BURST_FRAMES.check_real("burst", self.radio.loss.burst)?;
+        NOISE.check_real("position-noise", noise.position)?;
+        NOISE.check_real("velocity-noise", noise.velocity)?;
+        NOISE.check_real("position-bias", bias.position)?;
+        NOISE.check_real("velocity-bias", bias.velocity)?;
+        DRIFT_PPM.check_real("drift", self.clocks.drift)?;
+        SKEW_TICKS.check_whole("skew", self.skew.into())?;
+        ATTACK_DELAY_TICKS.check_whole("hold-back", self.radio.hold_back.into())?;
+        FORGED_FRAMES.check_whole("forge", self.forge.into())?;
+        SYBIL_NAMES.check_whole("sybil", self.sybil.into())?;
+        self.sybil_at.map_or(Ok(()), |metres| NOISE.check_real("sybil-at", metres))?;
+        self.drives.saturation.map_or(Ok(()), |most| SATURATION.check_real("saturation", most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::events::{Events, RobotTick};
+
+    #[test]
+    fn robots_and_ticks_outside_the_episode_are_rejected() {
+        let kill = |robot, tick| Faults {
+            events: Events { kills: vec![RobotTick { robot, tick }], ..Events::default() },
+            ..Faults::default()
+        };
+        let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
+        assert_eq!(refused(&kill(5, 1)), "--kill names robot 5: the robots are 0 to 4");
+        assert_eq!(refused(&kill(3, 5000)), "--kill names tick 5000: the last tick of this flight is 199");
+        kill(4, 199).check(5, 200).unwrap();
+        let replay = Faults { replay: Some(200), ..Faults::default() };
+        assert!(refused(&replay).starts_with("--replay names tick 200"));
+        let forge = Faults { forge: 1_000_000, ..Faults::default() };
+        assert_eq!(refused(&forge), "--forge must be a whole number between 0 and 10000, got 1000000");
+    }
+
+    #[test]
+    fn an_option_without_its_required_option_is_rejected() {
+        let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
+        let sybil = Faults { sybil_at: Some(0.5), ..Faults::default() };
+        assert_eq!(refused(&sybil), "--sybil-at has no effect without --sybil");
+        let expel = Faults { expelled: vec![3], ..Faults::default() };
+        assert_eq!(refused(&expel), "--expel has no effect without --rekey");
+        let mut burst = Faults::default();
+        burst.radio.loss.burst = 5.0;
+        assert_eq!(refused(&burst), "--burst has no effect without --drop-chance");
+    }
+}

@@ -1,0 +1,149 @@
+//! Robot clocks synchronized by received frames, as on boards.
+//!
+//! Runs [`wdgnn_link::tdma`] on a timer that drifts or jumps. The world advances in whole ticks. A
+//! robot's tick falls into the world's tick in which the robot's clock says so, and the exact time
+//! is kept in microseconds. A frame arrives earlier in the world's tick by the time by which the
+//! sender's own tick began before it. Robots send in order of addresses and have listened before
+//! the episode, so that no TDMA slots are needed.
+
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    header::Identity,
+    security::replay::{GUARD_TICKS, LATE_TICKS},
+    tdma::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
+};
+use wdgnn_robot::control_loop::MOST_VOUCHED;
+
+/// Largest number of other robots that a clock follows, as on boards.
+const MAX_PEERS: usize = 32;
+/// Timer value at the start in microseconds, large enough for backward jumps.
+const START_US: u64 = 1 << 40;
+
+/// One robot's timer and the synchronized clock on it.
+#[derive(Clone, Debug)]
+pub struct RobotClock {
+    rhythm: Rhythm<MAX_PEERS>,
+    period: u32,
+    /// Rate error of the timer relative to true time.
+    rate: f64,
+    /// Sum of the timer's jumps in microseconds.
+    offset_us: i64,
+    /// Current tick.
+    tick: u32,
+    /// Timer value at which the current tick began.
+    began: u64,
+    /// Time from the start of the current tick to the world's tick, in microseconds.
+    lead_us: u32,
+    /// Next tick, if it is already scheduled.
+    next: Option<Beat>,
+    /// Number of frames outside the time window that were authenticated in this tick.
+    authenticated: u32,
+}
+
+/// Parameters of a robot's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct RobotClockConfig {
+    /// Lengths of ticks and exchanges.
+    pub timing: Timing,
+    /// Robot id.
+    pub robot: usize,
+    /// First tick.
+    pub first: u32,
+    /// Rate error of the timer relative to true time.
+    pub rate: f64,
+    /// Random seed.
+    pub seed: u32,
+}
+
+/// Returns tick and exchange lengths without TDMA slots.
+pub fn timing(period: f32, interval: u32) -> Timing {
+    let (period, interval) = ((f64::from(period) * 1.0e6).round() as u32, interval.max(1));
+    let slots = (u32::from(MOST_SLOTS) / interval).max(1);
+    Timing { period, interval, slots, lead: 0, slot: 0, delay: 0, retry: 0 }
+}
+
+impl RobotClock {
+    /// Creates a robot's clock at the start of an episode.
+    pub fn new(config: RobotClockConfig) -> Self {
+        let RobotClockConfig { timing, robot, first, rate, seed } = config;
+        let rhythm = Rhythm::new(timing, robot as NodeId, START_US, seed).from_tick(first);
+        let next = Some(Beat { tick: first, begins: START_US, speaks: None, back: false });
+        let period = timing.period;
+        Self {
+            rhythm,
+            period,
+            rate,
+            offset_us: 0,
+            tick: first,
+            began: START_US,
+            lead_us: 0,
+            next,
+            authenticated: 0,
+        }
+    }
+
+    /// Returns the time from the start of the current tick to the world's tick, in microseconds.
+    pub fn lead_us(&self) -> u32 {
+        self.lead_us
+    }
+
+    /// Returns the timer's value at a time of the world, both in microseconds.
+    fn timer_at(&self, time: u64) -> u64 {
+        let passed = (time as f64 * (1.0 + self.rate)) as i64;
+        START_US.saturating_add_signed(passed.saturating_add(self.offset_us))
+    }
+
+    /// Makes the timer jump by `ticks`.
+    pub fn jump(&mut self, ticks: i32) {
+        let by = i64::from(ticks) * i64::from(self.period);
+        self.offset_us = self.offset_us.saturating_add(by);
+        self.began = self.began.saturating_add_signed(by);
+        // A scheduled tick moves with the timer.
+        if let Some(next) = &mut self.next {
+            next.begins = next.begins.saturating_add_signed(by);
+        }
+    }
+
+    /// Returns the robot's tick that has begun by the world's tick `world`, if any.
+    pub fn begin_tick(&mut self, world: u32) -> Option<Beat> {
+        let period = u64::from(self.period);
+        let now = self.timer_at(u64::from(world) * period);
+        let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.began + period / 2));
+        if beat.begins + period <= now {
+            // The scheduled tick has already passed.
+            let later = self.rhythm.next(now - period);
+            beat = Beat { back: beat.back | later.back, ..later };
+        }
+        if beat.begins > now {
+            self.next = Some(beat);
+            return None;
+        }
+        (self.tick, self.began, self.authenticated) = (beat.tick, beat.begins, 0);
+        self.lead_us = (now - beat.begins) as u32;
+        Some(beat)
+    }
+
+    /// Returns whether a frame of tick `said` is authenticated.
+    ///
+    /// The number of frames outside the time window is limited per tick.
+    pub fn admits(&mut self, said: u32) -> bool {
+        let own = self.tick;
+        let timely = said.saturating_add(LATE_TICKS) >= own && said <= own.saturating_add(GUARD_TICKS);
+        self.authenticated += u32::from(!timely);
+        timely || self.authenticated <= MOST_VOUCHED
+    }
+
+    /// Returns the current tick.
+    pub fn tick(&self) -> u32 {
+        self.tick
+    }
+
+    /// Records a member's frame.
+    ///
+    /// It arrived `lead_us` microseconds before the world's tick `world`.
+    pub fn receive(&mut self, sender: &Identity, world: u32, lead_us: u32) {
+        let time = u64::from(world) * u64::from(self.period);
+        let arrived = self.timer_at(time.saturating_sub(lead_us.into()));
+        self.rhythm.heard(sender, Note::default(), arrived);
+    }
+}
