@@ -18,7 +18,7 @@
 
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use wdgnn_core::{task::State, tasks::flocking::Motion, tensor::Numbers};
+use wdgnn_core::{task::State, tasks::flocking::Motion, tensor::Array};
 use wdgnn_robot::{
     control_loop::Report,
     safety::{
@@ -82,11 +82,11 @@ mod as_array {
     use wdgnn_core::{task::State as _, tasks::flocking::Motion};
 
     pub fn serialize<S: Serializer>(motion: &Motion, serializer: S) -> Result<S::Ok, S::Error> {
-        motion.numbers().serialize(serializer)
+        motion.to_array().serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Motion, D::Error> {
-        <[f32; 4]>::deserialize(deserializer).map(Motion::from_numbers)
+        <[f32; 4]>::deserialize(deserializer).map(Motion::from_array)
     }
 }
 
@@ -116,9 +116,9 @@ pub struct Status {
     #[serde(with = "le")]
     pub pose: u16,
     /// Frames received in this tick.
-    pub heard: u8,
+    pub received: u8,
     /// Received frames that were rejected.
-    pub refused: u8,
+    pub rejected: u8,
     /// Number of neighbors.
     pub neighbors: u8,
     /// Number of robots with a synchronized clock.
@@ -152,15 +152,15 @@ impl Status {
             _ => 2,
         };
         let small = |count: u32| count.min(255) as u8;
-        let (heard, refused) = (small(report.heard), small(report.refused.total()));
+        let (received, rejected) = (small(report.received), small(report.rejected.total()));
         let pose_received = (report.errors.sensor == 0).into();
         let turn = turn.map_or(255, small);
         Self {
             tick: report.tick,
             pose,
-            heard,
-            refused,
-            neighbors: report.neighbours,
+            received,
+            rejected,
+            neighbors: report.neighbors,
             synchronized,
             verdict,
             pose_received,
@@ -193,7 +193,7 @@ impl FromPose for Motion {
     label = "this task does not run on this board",
     note = "command messages hold two numbers, such as an acceleration in the plane"
 )]
-pub trait PlanarCommand: Numbers {
+pub trait PlanarCommand: Array {
     /// The two numbers of the message.
     fn components(&self) -> [f32; 2];
 }

@@ -3,9 +3,9 @@
 //! The robot sends one [`Hello`] at start. Each tick then has four steps:
 //!
 //! 1. The simulator sends a [`SensorInput`] and the robot's state.
-//! 2. The robot sends its beacon, one [`FrameHeader`] with bytes per frame. The last one is marked.
-//!    A robot without a beacon in this tick sends [`FrameHeader::NONE`].
-//! 3. The simulator sends the received frames in this format. It first collects the beacons of all
+//! 2. The robot sends its message, one [`FrameHeader`] with bytes per frame. The last one is marked.
+//!    A robot without a message in this tick sends [`FrameHeader::NONE`].
+//! 3. The simulator sends the received frames in this format. It first collects the frames of all
 //!    robots.
 //! 4. The robot sends a [`TickResult`].
 //!
@@ -16,13 +16,9 @@
 //! and [`ImageDimensions`] holds these lengths.
 
 use bytemuck::{Pod, Zeroable};
-use wdgnn_core::{model::shape::Shape as _, task::State, tensor::Numbers as _};
-use wdgnn_link::error::Refusal;
-use wdgnn_robot::{
-    control_loop::Report,
-    onboard::{NEIGHBOURS, Onboard},
-    safety::gate::Verdict,
-};
+use wdgnn_core::{model::shape::Shape as _, neighbors::MAX_NEIGHBORS, task::State, tensor::Array as _};
+use wdgnn_link::error::FrameError;
+use wdgnn_robot::{control_loop::Report, onboard::OnboardTask, safety::gate::Verdict};
 
 /// Version of these messages. Detects an image that was built from another source tree.
 pub const VERSION: u32 = 5;
@@ -74,16 +70,16 @@ pub struct ImageDimensions {
 impl ImageDimensions {
     /// Dimensions of a robot with task `T`.
     #[must_use]
-    pub fn of<T: Onboard>() -> Self {
+    pub fn of<T: OnboardTask>() -> Self {
         let size = T::Shape::DIMENSIONS;
         Self {
-            task: T::NUMBER.into(),
-            state: <T::State as State>::Numbers::COUNT as u32,
+            task: T::ID.into(),
+            state: <T::State as State>::Array::LEN as u32,
             features: size.features as u32,
             taps: size.taps as u32,
             hidden: size.hidden as u32,
             outputs: size.outputs as u32,
-            neighbors: NEIGHBOURS as u32,
+            neighbors: MAX_NEIGHBORS as u32,
             wide: (size.inputs(0) * size.outputs) as u32,
         }
     }
@@ -109,7 +105,7 @@ pub const MAX_FRAME: usize = 640;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct FrameHeader {
-    /// FrameHeader length, or [`FrameHeader::NO_FRAME`]. At most [`MAX_FRAME`] bytes of a longer
+    /// Length of the frame, or [`FrameHeader::NO_FRAME`]. At most [`MAX_FRAME`] bytes of a longer
     /// frame follow.
     pub length: u16,
     /// 1 for the last frame of a tick.
@@ -143,10 +139,10 @@ impl FrameHeader {
 pub struct TickResult {
     /// Tick number.
     pub tick: u32,
-    /// Received frames, with rejected ones.
-    pub heard: u32,
-    /// Rejected frames by reason, in the order of [`Refusal::ALL`].
-    pub refused: [u32; Refusal::ALL.len()],
+    /// Received frames, including rejected ones.
+    pub received: u32,
+    /// Rejected frames by reason, in the order of [`FrameError::ALL`].
+    pub rejected: [u32; FrameError::ALL.len()],
     /// Neighbors after the exchange.
     pub neighbors: u32,
     /// 1 if the actuator was told to stop on its own.
@@ -162,11 +158,11 @@ impl TickResult {
         let errors = &report.errors;
         Self {
             tick: report.tick,
-            heard: report.heard,
-            refused: core::array::from_fn(|index| {
-                Refusal::ALL.get(index).map_or(0, |refusal| report.refused.of(*refusal))
+            received: report.received,
+            rejected: core::array::from_fn(|index| {
+                FrameError::ALL.get(index).map_or(0, |error| report.rejected.of(*error))
             }),
-            neighbors: report.neighbours.into(),
+            neighbors: report.neighbors.into(),
             stopped: matches!(report.verdict, Verdict::Blind).into(),
             errors: [errors.sensor, errors.send, errors.receive, errors.actuator, errors.store],
         }
@@ -197,6 +193,6 @@ mod tests {
 
     #[test]
     fn frames_of_the_flocking_robot_fit() {
-        const { assert!(wdgnn_robot::onboard::BUFFER_BYTES <= MAX_FRAME) };
+        const { assert!(wdgnn_robot::onboard::BUFFER_LEN <= MAX_FRAME) };
     }
 }

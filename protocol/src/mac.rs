@@ -1,4 +1,4 @@
-//! MAC header that makes a beacon an IEEE 802.15.4 broadcast.
+//! MAC header that makes a frame an IEEE 802.15.4 broadcast.
 //!
 //! Other devices on the channel see a well-formed data frame; robots ignore frames with any other
 //! header. The last header byte is the sender's slot information ([`Note`]).
