@@ -417,7 +417,7 @@ fn change<W: Environment>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &m
     let mut numbers = state.numbers();
     let some = numbers.as_mut().get_mut(range).unwrap_or_default();
     (0..).zip(some).for_each(|(axis, x)| change(axis, x));
-    *state = StateOf::<W>::from_numbers(numbers);
+    *state = StateOf::<W>::from_array(numbers);
 }
 
 /// Falsifies the state of a lying robot by a constant offset that depends on its address.

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Motors<T: SimTask> {
     /// Past commands, newest first, up to the longest delay.
-    told: VecDeque<Vec<T::Output>>,
+    told: VecDeque<Vec<T::Command>>,
 }
 
 impl<T: SimTask> Default for Motors<T> {
@@ -30,7 +30,7 @@ impl<T: SimTask> Motors<T> {
         knobs: &Knobs,
         chance: Chance,
         ids: impl Iterator<Item = NodeId>,
-        commands: &mut [T::Output],
+        commands: &mut [T::Command],
     ) {
         let mut latest = if self.told.len() > MAX_DELAY_TICKS as usize { self.told.pop_back() } else { None }
             .unwrap_or_default();

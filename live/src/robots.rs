@@ -12,8 +12,8 @@ use wdgnn_core::{
 use wdgnn_link::encoding::exact::Exact;
 use wdgnn_robot::{
     control_loop::{self, Hearing, PortErrors},
-    node::{BeaconOf, Node},
-    onboard::{ModelOf, NEIGHBOURS, Onboard},
+    node::{MessageOf, Node},
+    onboard::{ModelOf, NEIGHBORS, OnboardTask},
     ports::Sensed,
 };
 use wdgnn_sim::{
@@ -28,15 +28,15 @@ use wdgnn_sim::{
 
 use crate::knobs::Controller;
 
-type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBOURS, Exact>;
+type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBORS, Exact>;
 type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
 
 /// Robots of one swarm.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Robots<T: SimTask> {
     nodes: Vec<Robot<T>>,
-    /// Beacon of each robot in a tick; `None` for robots that do not send.
-    said: Vec<Option<BeaconOf<ModelOf<'static, T>, T>>>,
+    /// Message of each robot in a tick; `None` for robots that do not send.
+    said: Vec<Option<MessageOf<ModelOf<'static, T>, T>>>,
     rule: Learning,
 }
 
@@ -45,7 +45,7 @@ pub struct Robots<T: SimTask> {
 pub struct Kept<T: SimTask> {
     id: NodeId,
     wide: Wide<T>,
-    bias: T::Output,
+    bias: T::Command,
     gain: f32,
 }
 
@@ -58,20 +58,20 @@ impl<T: SimTask> Robots<T> {
     ) -> Result<Self> {
         let weights = model.weights();
         let network =
-            <T as Onboard>::Shape::from_weights(&weights).map_err(|source| model.unusable(source))?;
+            <T as OnboardTask>::Shape::from_weights(&weights).map_err(|source| model.unusable(source))?;
         let rule = weights.header.learning;
         let rule = match controller {
             Controller::Online | Controller::Wary => rule,
-            Controller::Paper => Learning { personal_step: 0.0, heeds: false, ..rule },
+            Controller::Paper => Learning { bias_step: 0.0, adapts_gain: false, ..rule },
             _ => Learning { through_clamp: rule.through_clamp, ..Learning::OFF },
         };
-        let behaviour = wdgnn_robot::Behaviour::new(rule).every(weights.header.interval.into());
-        let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
+        let behavior = wdgnn_robot::Behavior::new(rule).every(weights.header.interval.into());
+        let behavior = if controller == Controller::Wary { behavior.robust() } else { behavior };
         let config = RobotConfig {
             model: network,
             task: networks::task::<T>(model)?,
             checksum: weights.checksum,
-            behaviour,
+            behavior,
         };
         let nodes = start.iter().map(|(id, state)| config.node(*id, *state, Exact)).collect();
         Ok(Self { nodes, said: Vec::with_capacity(start.len()), rule })
@@ -84,7 +84,7 @@ impl<T: SimTask> Robots<T> {
         states: &[T::State],
         links: &Links,
         mut lie: impl FnMut(usize, &mut T::State),
-        commands: &mut Vec<T::Output>,
+        commands: &mut Vec<T::Command>,
     ) {
         self.said.clear();
         for (robot, (node, state)) in self.nodes.iter_mut().zip(states).enumerate() {
@@ -103,7 +103,7 @@ impl<T: SimTask> Robots<T> {
             for beacon in links.of(robot).iter().filter_map(|&other| self.said.get(other as usize)?.as_ref())
             {
                 hearing.heard += 1;
-                if let Err(refusal) = node.accept_parts(beacon, wdgnn_link::header::Parts::ALL) {
+                if let Err(refusal) = node.accept_parts(beacon, wdgnn_link::header::Payload::ALL) {
                     hearing.refused.count(refusal);
                 }
             }
@@ -146,7 +146,7 @@ impl<T: SimTask> Swarm<T> for Robots<T> {
     fn fly(
         &mut self,
         scene: &wdgnn_sim::scene::Scene<'_, T::State>,
-        commands: &mut Vec<T::Output>,
+        commands: &mut Vec<T::Command>,
     ) -> Result {
         self.fly(scene.tick, scene.states, scene.links, |_, _| {}, commands);
         Ok(())

@@ -4,18 +4,15 @@
 //! use TDMA, with time between two slots for turnaround and clock error. ESP-NOW senses the carrier
 //! before it sends. Times are from standards and datasheets, not measured.
 
-use wdgnn_core::{model::Model, tasks::flocking::Motion};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    security::group_key::{Sealed, SealedEsb32},
-};
-use wdgnn_robot::onboard::{RobotModel, RobotWide};
+use wdgnn_core::tasks::flocking::Flocking;
+use wdgnn_link::link::{MessageLink as _, RadioLink as _};
+use wdgnn_robot::onboard::RobotModel;
 
-use crate::{profiles::Profile, radio::Radio};
+use crate::{
+    medium::any_link::{AnyLink, AnyLinkOf, RobotKeys},
+    profiles::Profile,
+    radio::Radio,
+};
 
 /// Largest share of channel time for a schedule; the rest is for other networks.
 pub const MAX_CHANNEL_USE: f64 = 0.8;
@@ -26,17 +23,9 @@ const DRIFT: f64 = 200.0e-6;
 impl Profile {
     /// Frames per exchange and bytes per frame, sealed, for the robots' network.
     pub fn frames(self) -> (usize, usize) {
-        fn of<P: Codec>() -> (usize, usize) {
-            type Chains = <RobotModel<'static> as Model>::Chains;
-            (P::FRAMES as usize, P::bytes::<Motion, Chains, RobotWide<'static>>())
-        }
-        match self {
-            Self::Exact => of::<Sealed<wdgnn_link::encoding::exact::Exact>>(),
-            Self::Dot154 => of::<Sealed<Dot154>>(),
-            Self::Esb32 => of::<SealedEsb32>(),
-            Self::Espnow => of::<Sealed<EspNow>>(),
-            Self::P2p57 => of::<Sealed<P2p57>>(),
-        }
+        let keys = RobotKeys { group: &[0; 16], own: None };
+        let link: AnyLinkOf<RobotModel<'static>, Flocking> = AnyLink::new(self, 0, Some(keys));
+        (link.frames() as usize, link.max_len())
     }
 
     /// Exchanges per second at 100 ticks per second.

@@ -235,7 +235,7 @@ impl<W: Environment> EvalConfig<W> {
         let rule = &mut network.rule;
         rule.step = self.step.unwrap_or(rule.step);
         if !self.local_adaptation {
-            *rule = Learning { personal_step: 0.0, heeds: false, ..*rule };
+            *rule = Learning { bias_step: 0.0, adapts_gain: false, ..*rule };
         }
         network.online = match (learner, W::central_rule()) {
             (Learner::Robots, _) => Online::Decentralized,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Display};
 
 use serde::{Deserialize, Serialize};
-use wdgnn_link::error::Refusals;
+use wdgnn_link::error::FrameErrorCounts;
 use wdgnn_robot::safety::gate::{Isolation, Verdict};
 
 /// Plausibility checks of states that arrived in time from known neighbors.
@@ -34,7 +34,7 @@ pub struct Counters {
     pub heard: u64,
     /// Rejected frames, by reason.
     #[serde(with = "reasons")]
-    pub refused: Refusals,
+    pub refused: FrameErrorCounts,
     /// Largest number of frames that one robot examined in one tick.
     pub most_heard: u32,
     /// Replayed frames.
@@ -115,25 +115,25 @@ impl Counters {
 /// Serialization of rejected frames: one count per reason, in order.
 mod reasons {
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-    use wdgnn_link::error::{Refusal, Refusals};
+    use wdgnn_link::error::{FrameError, FrameErrorCounts};
 
-    pub fn serialize<S: Serializer>(refusals: &Refusals, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(Refusal::ALL.iter().map(|reason| refusals.of(*reason)))
+    pub fn serialize<S: Serializer>(refusals: &FrameErrorCounts, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(FrameError::ALL.iter().map(|reason| refusals.of(*reason)))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Refusals, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FrameErrorCounts, D::Error> {
         let counts = Vec::<u32>::deserialize(from)?;
-        if counts.len() != Refusal::ALL.len() {
+        if counts.len() != FrameError::ALL.len() {
             return Err(D::Error::custom("wrong number of reasons"));
         }
-        let mut refusals = Refusals::default();
-        Refusal::ALL.iter().zip(counts).for_each(|(reason, count)| refusals.count_many(*reason, count));
+        let mut refusals = FrameErrorCounts::default();
+        FrameError::ALL.iter().zip(counts).for_each(|(reason, count)| refusals.count_many(*reason, count));
         Ok(refusals)
     }
 }
 
 /// Returns rejected frames by name of the reason.
-pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
+pub fn by_name(refusals: &FrameErrorCounts) -> BTreeMap<&'static str, u64> {
     refusals.iter().map(|(reason, count)| (reason.name(), u64::from(count))).collect()
 }
 

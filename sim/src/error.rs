@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use wdgnn_core::{Task as _, weights::WeightsError};
+use wdgnn_core::{task::Task as _, weights::WeightsError};
 
 use crate::{
     jobs::Shard,
@@ -106,7 +106,7 @@ pub fn other_task(
 /// Name of a task of this crate.
 fn task_name(number: u16) -> Option<&'static str> {
     fn entry<W: World>() -> (u16, &'static str) {
-        (W::Task::NUMBER, W::NAME)
+        (W::Task::ID, W::NAME)
     }
     let known = [entry::<Flock<2>>(), entry::<Flock<3>>(), entry::<Area>()];
     known.into_iter().find(|(known, _)| *known == number).map(|(_, name)| name)

@@ -1,100 +1,18 @@
-//! Link profiles, selected at run time: codec, exchange interval and radio.
+//! Link profiles, selected at run time: exchange interval, addresses and radio.
 //!
 //! One filter tap corresponds to one exchange, so a network must run at the exchange interval of
 //! its training, which is in the weight file.
 
-use std::fmt::Debug;
-
 use serde::{Deserialize, Serialize};
-use wdgnn_core::{online::Learning, task::NodeId};
-use wdgnn_link::{
-    encoding::{Codec, esb32, exact::Exact, half, p2p57},
-    header,
-    security::{
-        ccm::BlockCipher,
-        group_key::{ROSTER, SealedWith},
-        key::Key,
-    },
-};
-use wdgnn_robot::config::Behaviour;
+use wdgnn_link::header;
 
 use crate::{
-    cipher::CachedAes,
     error::{Error, Result},
     model::ModelFile,
     radio::Radio,
 };
 
-/// Codec in the simulator, with or without a key.
-pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
-    /// Creates a codec that has received nothing yet. Codecs without encryption ignore the key.
-    fn with_key(key: &Key) -> Self;
-
-    /// Creates a codec for a robot with its own keys. Codecs without encryption ignore them.
-    fn with_own(key: &Key, _own: &RobotKeyring) -> Self
-    where
-        Self: Sized,
-    {
-        Self::with_key(key)
-    }
-}
-
-/// Keys of one robot, for group keys that change.
-#[expect(missing_debug_implementations, reason = "contains keys")]
-pub struct RobotKeyring {
-    /// Address of the robot.
-    pub name: NodeId,
-    /// Personal key of the robot.
-    pub personal: Key,
-    /// Epoch of the first group key.
-    pub epoch: u8,
-    /// Pairwise keys that authenticate peers; empty without peer authentication.
-    pub roster: &'static [Key],
-}
-
-impl<C, B, const TAG: usize, const ROSTER: usize> SimCodec for SealedWith<C, B, TAG, ROSTER>
-where
-    C: Codec + Default + Send + Sync + 'static,
-    B: BlockCipher + Send + Sync + 'static,
-{
-    fn with_key(key: &Key) -> Self {
-        Self::with_cipher(C::default(), B::with_key(key))
-    }
-
-    fn with_own(key: &Key, own: &RobotKeyring) -> Self {
-        let RobotKeyring { name, personal, epoch, roster } = own;
-        Self::with_key(key).rekeyed(*name, personal, *epoch, key).knowing(*name, personal, roster)
-    }
-}
-
-/// Sealed codec with key rotation and peer authentication.
-type Sealed<C, const TAG: usize = 8> = SealedWith<C, CachedAes, TAG, ROSTER>;
-
-/// Codec without a key, and its sealed form.
-pub trait LinkCodec: SimCodec + Clone + Default {
-    /// Sealed form of the codec.
-    type Sealed: SimCodec;
-}
-
-/// Function of a codec type that is selected at run time.
-pub trait CodecVisitor {
-    /// Result of the function.
-    type Output;
-
-    /// Calls the function with the codec.
-    fn visit<C: SimCodec>(self) -> Self::Output;
-}
-
-/// Function of an unsealed codec type that is selected at run time.
-pub trait LinkVisitor {
-    /// Result of the function.
-    type Output;
-
-    /// Calls the function with the codec.
-    fn visit<P: LinkCodec>(self) -> Self::Output;
-}
-
-/// Properties of a profile besides its codec.
+/// Properties of a profile besides its encoding.
 #[derive(Clone, Copy, Debug)]
 struct ProfileInfo {
     name: &'static str,
@@ -109,7 +27,7 @@ struct ProfileInfo {
 }
 
 macro_rules! profiles {
-    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $info:expr;)+) => {
+    ($($(#[$comment:meta])* $profile:ident: $info:expr;)+) => {
         /// Link profile.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -128,46 +46,13 @@ macro_rules! profiles {
                 }
             }
         }
-
-        $(impl LinkCodec for $codec {
-            type Sealed = $sealed;
-        }
-
-        impl SimCodec for $codec {
-            fn with_key(_: &Key) -> Self {
-                Self::default()
-            }
-        }
-)+
-
-        /// Calls `visitor` with the codec of this profile, sealed or not.
-        pub fn visit_codec<V: CodecVisitor>(profile: Profile, sealed: bool, visitor: V) -> V::Output {
-            match (profile, sealed) {
-                $((Profile::$profile, false) => visitor.visit::<$codec>(),
-                (Profile::$profile, true) => visitor.visit::<$sealed>(),)+
-            }
-        }
-
-        /// Calls `visitor` with the sealed codec of this profile.
-        pub fn visit_sealed<V: CodecVisitor>(profile: Profile, visitor: V) -> V::Output {
-            match profile {
-                $(Profile::$profile => visitor.visit::<$sealed>(),)+
-            }
-        }
-
-        /// Calls `visitor` with the unsealed codec of this profile.
-        pub fn visit_link<V: LinkVisitor>(profile: Profile, visitor: V) -> V::Output {
-            match profile {
-                $(Profile::$profile => visitor.visit::<$codec>(),)+
-            }
-        }
     };
 }
 
 profiles! {
     /// Full precision at every tick, as in the paper; too long for small radios.
     #[default]
-    Exact: Exact, Sealed<Exact>, ProfileInfo {
+    Exact: ProfileInfo {
         name: "exact",
         code: header::Profile::Exact,
         radio: None,
@@ -175,7 +60,7 @@ profiles! {
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: half::Dot154, Sealed<half::Dot154>, ProfileInfo {
+    Dot154: ProfileInfo {
         name: "dot154",
         code: header::Profile::Dot154,
         radio: Some(Radio::Dot154),
@@ -183,7 +68,7 @@ profiles! {
         network: "dot154",
     };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, ProfileInfo {
+    Esb32: ProfileInfo {
         name: "esb32",
         code: header::Profile::Esb32,
         radio: Some(Radio::Nrf24),
@@ -193,7 +78,7 @@ profiles! {
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: half::EspNow, Sealed<half::EspNow>, ProfileInfo {
+    Espnow: ProfileInfo {
         name: "espnow",
         code: header::Profile::EspNow,
         radio: Some(Radio::EspNow),
@@ -201,7 +86,7 @@ profiles! {
         network: "espnow",
     };
     /// Crazyflie peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
-    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, ProfileInfo {
+    P2p57: ProfileInfo {
         name: "p2p57",
         code: header::Profile::P2p57,
         radio: Some(Radio::Crazyflie),
@@ -240,11 +125,6 @@ impl Profile {
     /// Returns the name of networks for this exchange interval, in weight file names.
     pub fn network(self) -> &'static str {
         self.info().network
-    }
-
-    /// Returns the behavior of a robot on this profile.
-    pub fn behaviour(self, learning: Learning) -> Behaviour {
-        Behaviour::new(learning).every(self.exchange_ticks())
     }
 
     /// Checks that the profile has addresses for `robots` robots.

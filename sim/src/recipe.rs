@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Parts of a network.
+/// Payload of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]

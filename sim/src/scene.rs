@@ -2,20 +2,22 @@
 
 use std::{fmt::Debug, ops::Range};
 
-use wdgnn_core::{task::Task, tensor::Numbers as _};
-use wdgnn_robot::onboard::Onboard;
+use wdgnn_core::{task::Task, tensor::Array as _};
+use wdgnn_robot::onboard::OnboardTask;
 
 use crate::{counters::Counters, error::Result, links::Links};
 
 /// Task that can be simulated on several threads.
-pub trait SimTask: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
+pub trait SimTask:
+    OnboardTask<State: Send + Sync, Command: Send + Sync> + Copy + Debug + Send + Sync
+{
     /// Returns the zero command.
-    fn zero_command() -> Self::Output {
-        Self::Output::ZERO
+    fn zero_command() -> Self::Command {
+        Self::Command::ZERO
     }
 }
 
-impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> SimTask for T {}
+impl<T: OnboardTask<State: Send + Sync, Command: Send + Sync> + Copy + Debug + Send + Sync> SimTask for T {}
 
 /// Ranges of position and velocity in a state's components.
 ///
@@ -44,7 +46,7 @@ pub struct Scene<'a, S> {
 /// Controller of a swarm: robots of any kind, or a baseline.
 pub trait Swarm<T: Task>: Send {
     /// Runs one tick and returns each robot's command; zero for absent robots.
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result;
 
     /// Returns a robot's parameters after a tick; `None` for absent robots and baselines.
     fn robot(&self, _robot: usize) -> Option<ParamView<'_>> {
@@ -112,10 +114,10 @@ pub trait Swarm<T: Task>: Send {
 pub type CentralRule<T> = fn(
     &T,
     &[<T as Task>::State],
-    &[<T as Task>::Output],
-    &[<T as Task>::Output],
+    &[<T as Task>::Command],
+    &[<T as Task>::Command],
     bool,
-) -> Vec<<T as Task>::Output>;
+) -> Vec<<T as Task>::Command>;
 
 /// Frame on the medium. All receivers share the bytes.
 pub type Frame = std::sync::Arc<[u8]>;
@@ -135,7 +137,7 @@ pub struct RobotInternals<'a, T: Task> {
     /// State that the robot used.
     pub state: &'a T::State,
     /// Output of the network before saturation.
-    pub output: &'a T::Output,
+    pub output: &'a T::Command,
     /// Taps of the first delay line.
     pub taps: &'a [f32],
     /// Trusted neighbors: robot number, tick of the last frame, and state.

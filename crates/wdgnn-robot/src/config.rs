@@ -182,14 +182,22 @@ impl<M, T> RobotConfig<M, T> {
         self.exchange_interval <= 1 && self.hold_ticks == 0 && !self.trust.is_robust()
     }
 
-    /// This configuration with another network or with none.
+    /// This configuration with another network, or with `()` for none.
     #[must_use]
-    pub fn with_model<N>(self, model: N) -> RobotConfig<N, T> {
-        let Self { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe } =
-            self;
-        let Config { task, learning, offline_norm, .. } = agent;
-        let agent = Config { model, task, learning, offline_norm };
-        RobotConfig { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe }
+    pub fn with_model<N>(&self, model: N) -> RobotConfig<N, T>
+    where
+        T: Copy,
+    {
+        let Config { task, learning, offline_norm, .. } = self.agent;
+        RobotConfig {
+            agent: Config { model, task, learning, offline_norm },
+            trust: self.trust,
+            exchange_interval: self.exchange_interval,
+            hold_ticks: self.hold_ticks,
+            max_state_age_ticks: self.max_state_age_ticks,
+            isolation: self.isolation,
+            failsafe: self.failsafe,
+        }
     }
 }
 

@@ -4,26 +4,26 @@
 //! so that the rest of the medium is compiled once per task.
 
 use wdgnn_core::{
-    Beacon,
-    filter::Chains as _,
+    filter::DelayLines as _,
+    message::{Message, MessageOf},
     model::Model,
     task::{NodeId, State},
-    tensor::Numbers as _,
+    tensor::Array as _,
 };
 use wdgnn_link::{
-    encoding::{Codec as _, half::TAG_BYTES},
-    header::{self, Identity, Link},
+    encoding::half::TAG_LEN,
+    header::FrameId,
     security::{key::Key, peer_auth::MARK},
 };
-use wdgnn_robot::{node::BeaconOf, onboard::LONGEST_BUFFER};
 
 use super::{
-    insider::{Insider, Lie},
-    robot_config::RobotConfig,
+    any_link::{FrameForge, forge},
+    insider::Lie,
+    robot_config::SwarmConfig,
 };
 use crate::{
     error::{Error, Result},
-    profiles::{Profile, SimCodec},
+    profiles::Profile,
     radio::Radio,
     scene::{Frame, SimTask},
 };
@@ -36,13 +36,11 @@ const FORGED_POSITION_METRES: f32 = 50_000.0;
 
 /// Source of hostile frames in a swarm's format.
 pub trait Adversary: Send {
-    /// Returns the function that reads a frame's sender.
-    ///
-    /// See [`wdgnn_link::encoding::Codec::identity`].
-    fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
+    /// Returns the function that reads a frame's sender and number, received at a tick.
+    fn reader(&self) -> fn(&[u8], u32) -> Option<FrameId>;
 
     /// Returns the sender that a frame claims at tick `now`, with its tick as the sequence.
-    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<Identity>;
+    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
 
     /// Returns whether a frame received at tick `now` is authenticated by the group key.
     fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool;
@@ -72,77 +70,85 @@ pub trait Adversary: Send {
     fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
 }
 
-/// Adversary for robots with one configuration and the codec `C`.
-#[allow(missing_debug_implementations, reason = "contains trait objects and codecs")]
-pub struct CodecAdversary<T, M, C> {
-    config: RobotConfig<M, T>,
-    link: Link,
-    outsider: C,
-    insider: C,
+/// Tools of attackers for messages of the model `M` and the task `T`.
+type ForgeOf<M, T> =
+    Box<dyn FrameForge<<T as wdgnn_core::task::Task>::State, <M as Model>::Taps, <M as Model>::Wide>>;
+
+/// Adversary in a swarm with one configuration.
+#[allow(missing_debug_implementations, reason = "contains trait objects")]
+pub struct SwarmAdversary<T: SimTask, M: Model> {
+    config: SwarmConfig<M, T>,
+    profile: Profile,
+    sealed: bool,
     key: Key,
-    insiders: Vec<Option<Insider<C>>>,
+    outsider: ForgeOf<M, T>,
+    insider: ForgeOf<M, T>,
+    liars: Vec<Option<Liar<M, T>>>,
 }
 
-impl<T, M, C> CodecAdversary<T, M, C>
+/// Lying robot.
+struct Liar<M: Model, T: SimTask> {
+    forge: ForgeOf<M, T>,
+    lie: Lie,
+}
+
+impl<T, M> SwarmAdversary<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: SimCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy,
 {
-    /// Creates the adversary of a swarm with this key.
-    pub fn new(config: RobotConfig<M, T>, key: &Key) -> Self {
-        let link = Link { profile: C::profile(M::FOLDED), checksum: config.checksum };
-        let [outsider, insider] = [&OUTSIDER_KEY, key].map(C::with_key);
-        Self { config, link, outsider, insider, key: *key, insiders: Vec::new() }
+    /// Creates the adversary of a swarm with this key, on sealed or open links.
+    pub fn new(config: SwarmConfig<M, T>, profile: Profile, sealed: bool, key: &Key) -> Self {
+        let [outsider, insider] =
+            [&OUTSIDER_KEY, key].map(|key| forge(profile, config.checksum, sealed.then_some(key)));
+        Self { config, profile, sealed, key: *key, outsider, insider, liars: Vec::new() }
     }
 
-    /// Returns a frame with the offline parameters, sealed by `codec`.
+    /// Returns a frame with the offline parameters.
     fn frame(
         &self,
-        codec: &C,
+        forge: &ForgeOf<M, T>,
         sender: NodeId,
         boot: u32,
         sequence: u32,
         tick: u32,
         state: T::State,
     ) -> Option<Frame> {
-        let (chains, wide) = (M::Chains::ZERO, *self.config.model.offline());
-        let beacon = Beacon { sender, boot, sequence, degree: 0, state, chains, wide };
-        let mut buffer = [0; LONGEST_BUFFER];
-        let length = codec.encode(&self.link, &beacon, tick, 0, &mut buffer)?;
-        buffer.get(..length).map(Frame::from)
+        let (taps, wide) = (M::Taps::ZERO, *self.config.robot.agent.model.offline());
+        let message = Message { sender, tick, degree: 0, state, taps, wide };
+        forge.write(&message, boot, sequence, tick, 0).map(Frame::from)
     }
 }
 
-impl<T, M, C> Adversary for CodecAdversary<T, M, C>
+impl<T, M> Adversary for SwarmAdversary<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
-    C: SimCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send,
 {
-    fn identity(&self) -> fn(&[u8]) -> Option<Identity> {
-        |frame| C::identity(frame, 0)
+    fn reader(&self) -> fn(&[u8], u32) -> Option<FrameId> {
+        self.insider.reader()
     }
 
-    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<Identity> {
-        let who = C::identity(frame, now)?;
-        Some(Identity { sequence: who.sequence / C::FRAMES, ..who })
+    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        let id = self.insider.reader()(frame, now)?;
+        Some(FrameId { sequence: id.sequence / self.insider.frames(), ..id })
     }
 
     fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool {
-        self.insider.vouch(&self.link, now, 0, frame).is_some()
+        self.insider.is_authentic(now, frame)
     }
 
     fn radio(&self) -> Option<Radio> {
-        Profile::with_code(self.link.profile as u32)?.radio()
+        self.profile.radio()
     }
 
     fn tag_bytes(&self) -> usize {
-        if self.link.profile == header::Profile::Esb32 { 4 } else { TAG_BYTES }
+        if self.profile == Profile::Esb32 { 4 } else { TAG_LEN }
     }
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {
-        let sequence = (tick + skew) * C::FRAMES + C::FRAMES;
+        let frames = self.outsider.frames();
+        let sequence = (tick + skew) * frames + frames;
         self.frame(&self.outsider, sender, 0, sequence, tick, forged_state::<T::State>())
     }
 
@@ -154,34 +160,37 @@ where
         ahead: u32,
         state: &[f32],
     ) -> Option<Frame> {
-        let mut numbers = <T::State as State>::Numbers::ZERO;
+        let mut numbers = <T::State as State>::Array::ZERO;
         numbers.as_mut().iter_mut().zip(state).for_each(|(to, from)| *to = *from);
-        let state = T::State::from_numbers(numbers);
-        let sequence = (tick + ahead) * C::FRAMES;
+        let state = T::State::from_array(numbers);
+        let sequence = (tick + ahead) * self.insider.frames();
         let frame = |boot| self.frame(&self.insider, name, boot, sequence, tick, state);
         // Short headers hold only 16 bits of the boot count.
         frame(boot).or_else(|| frame(boot & 0xffff))
     }
 
     fn set_lie(&mut self, robot: usize, lie: Lie) {
-        if self.insiders.len() <= robot {
-            self.insiders.resize_with(robot + 1, || None);
+        if self.liars.len() <= robot {
+            self.liars.resize_with(robot + 1, || None);
         }
-        self.insiders[robot] = Some(Insider { codec: C::with_key(&self.key), lie: Some(lie) });
+        let forge = forge(self.profile, self.config.checksum, self.sealed.then_some(&self.key));
+        self.liars[robot] = Some(Liar { forge, lie });
     }
 
     fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
-        let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
-        let every = self.config.behaviour.interval.max(1);
+        let Some(Some(Liar { forge, lie })) = self.liars.get_mut(robot) else { return Ok(()) };
+        let round = now / self.config.robot.exchange_interval.max(1);
         let proves = |frame: &Frame| frame.first().is_some_and(|first| first & MARK != 0);
         // A lying robot can prove its own identity, so frames with proofs stay unchanged.
         for (index, frame) in (0..).zip(frames).filter(|(_, frame)| !proves(frame)) {
-            let (beacon, _): (BeaconOf<M, T>, _) = insider
-                .decode(&self.link, now, frame)
+            let mut message = MessageOf::<M, T>::empty(T::State::zero());
+            let id = forge
+                .read(now, frame, &mut message)
                 .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;
-            let mut buffer = [0; LONGEST_BUFFER];
-            if let Some(length) = insider.encode(&self.link, &beacon, now / every, index, &mut buffer) {
-                *frame = buffer[..length].into();
+            let sent = lie.apply(&message, round);
+            if let Some(mut bytes) = forge.write(&sent, id.boot, id.sequence, round, index) {
+                lie.patch(&mut bytes, forge.header_len());
+                *frame = bytes.into();
             }
         }
         Ok(())
@@ -190,12 +199,12 @@ where
 
 /// Returns the state of forged frames, out of every robot's range.
 fn forged_state<S: State>() -> S {
-    let mut numbers = S::Numbers::ZERO;
+    let mut numbers = S::Array::ZERO;
     numbers.as_mut().fill(FORGED_POSITION_METRES);
-    S::from_numbers(numbers)
+    S::from_array(numbers)
 }
 
 /// Returns whether a state is that of a forged frame.
 pub fn is_forged_state<S: State>(state: &S) -> bool {
-    state.numbers().as_ref().first().is_some_and(|x| *x > FORGED_POSITION_METRES / 2.0)
+    state.to_array().as_ref().first().is_some_and(|x| *x > FORGED_POSITION_METRES / 2.0)
 }

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::NodeId;
 use wdgnn_robot::{
-    config::LARGEST_TAP,
+    config::MAX_TAP,
     tasks::flocking::{BIAS_METERS, TRACK_SECONDS},
 };
 
@@ -89,7 +89,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
     ) -> (Self, Receivers) {
         let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | SWARM_STREAM);
         let liars = liars(faults, robots, &mut random);
-        let identity = adversary.identity();
+        let reader = adversary.reader();
         let mut lies = 0;
         let (mut radios, mut ahead) = (Vec::with_capacity(robots), Vec::with_capacity(robots));
         for (robot, is_liar) in liars.iter().enumerate() {
@@ -98,16 +98,16 @@ impl<'a, T: SimTask> Medium<'a, T> {
                 lies += 1;
             }
             let own = generator(faults.seed, Purpose::Air, swarm << 32 | robot as u64);
-            let air = FaultyLink::new(RxQueue::default(), faults.radio, identity, own);
+            let air = FaultyLink::new(RxQueue::default(), faults.radio, reader, own);
             radios.push(ReplayAttack::new(air, faults.replay));
             ahead.push(random.random_range(0..=2 * faults.skew));
         }
-        let timing = robot_clock::timing(common.task.period(), common.behaviour.interval);
+        let timing = robot_clock::timing(common.task().period(), common.robot.exchange_interval);
         let clocks = Clocks::new(&faults.clocks, faults.seed, swarm, ahead, timing);
         let contention = adversary
             .radio()
             .filter(|_| faults.collisions)
-            .map(|radio| Contention::new(radio, common.task.period(), faults.seed, swarm));
+            .map(|radio| Contention::new(radio, common.task().period(), faults.seed, swarm));
         let key_operator = KeyOperator::new(faults, adversary.tag_bytes(), robots);
         let medium = Self {
             key_operator,
@@ -136,7 +136,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
 
     /// Returns the sender address of a frame.
     pub fn sender(&self, frame: &[u8]) -> Option<usize> {
-        Some(self.adversary.identity()(frame)?.sender.into())
+        Some(self.adversary.reader()(frame, 0)?.sender.into())
     }
 
     /// Falsifies the frames that a liar sent at its tick `now`.
@@ -154,7 +154,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
         self.connectivity.begin_tick(&self.faults, scene);
-        let exchanges = scene.tick.is_multiple_of(self.common.behaviour.interval.max(1));
+        let exchanges = scene.tick.is_multiple_of(self.common.robot.exchange_interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
         let key_update = self.key_operator.as_mut().filter(|_| exchanges);
         let key_update = key_update
@@ -253,19 +253,19 @@ fn lie<T: SimTask>(common: &SharedConfig<T>, layout: &StateLayout, faults: &Faul
     match faults.liars.map(|liars| liars.about) {
         Some(About::Parameters) if number.is_multiple_of(2) => {
             // Just inside the accepted ball, toward parameters of zero. All such liars agree.
-            let ball = common.behaviour.learning.ball;
+            let ball = common.robot.agent.learning.ball;
             let keep = if ball > 0.0 { 1.0 - 0.99 * ball } else { -1.0 };
             Lie::Parameters(common.offline.iter().map(|x| keep * x).collect())
         }
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // Just below the long-term position error that receivers accept for a track.
-            let time = common.behaviour.interval.max(1) as f32 * common.task.period();
+            let time = common.robot.exchange_interval.max(1) as f32 * common.task().period();
             let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METERS;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity(velocity, speed)
         }
-        Some(About::Subtle) => Lie::Taps(0.95 * LARGEST_TAP),
+        Some(About::Subtle) => Lie::Taps(0.95 * MAX_TAP),
         Some(About::Velocity(speed)) => Lie::Velocity(velocity, speed),
         _ => match number % 3 {
             0 => Lie::Velocity(velocity, FALSE_SPEED),

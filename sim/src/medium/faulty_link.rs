@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_link::header::Identity;
+use wdgnn_link::header::FrameId;
 
 use super::{
     loss::{Channels, Loss},
@@ -42,7 +42,7 @@ impl RadioFaults {
 pub struct FaultyLink<E> {
     inner: E,
     faults: RadioFaults,
-    sender: fn(&[u8]) -> Option<Identity>,
+    sender: fn(&[u8], u32) -> Option<FrameId>,
     random: ChaCha8Rng,
     channels: Channels,
     window: u32,
@@ -59,7 +59,7 @@ impl<E: FrameSource> FaultyLink<E> {
     pub fn new(
         inner: E,
         faults: RadioFaults,
-        sender: fn(&[u8]) -> Option<Identity>,
+        sender: fn(&[u8], u32) -> Option<FrameId>,
         random: ChaCha8Rng,
     ) -> Self {
         let channels = Channels::default();
@@ -123,7 +123,7 @@ impl<E: FrameSource> FrameSource for FaultyLink<E> {
                 self.window += u32::from(next_due.is_none());
                 return next_due;
             };
-            let sender = (self.sender)(&frame).map_or(0, |identity| identity.sender);
+            let sender = (self.sender)(&frame, 0).map_or(0, |identity| identity.sender);
             let loss = self.faults.loss;
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
@@ -159,7 +159,7 @@ mod tests {
     /// One frame is sent in each: its window's number, eight times.
     fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
         let random = generator(4, Purpose::Air, 0);
-        let mut radio = FaultyLink::new(RxQueue::default(), faults, |_| None, random);
+        let mut radio = FaultyLink::new(RxQueue::default(), faults, |_, _| None, random);
         (0..windows)
             .map(|window| {
                 radio.inner().put([window; 8].into());

@@ -75,7 +75,7 @@ impl Impostor {
             .filter(|name| *name != self.robot);
         let mut frames = Vec::new();
         for name in addresses {
-            let state = scene.states[name].numbers();
+            let state = scene.states[name].to_array();
             let frame =
                 |ahead| adversary.impersonate(name as NodeId, u32::MAX, scene.tick, ahead, state.as_ref());
             frames.extend(AHEAD_TICKS.map(frame).into_iter().flatten());
@@ -109,7 +109,7 @@ impl Impostor {
         }
         let mut frames = Vec::new();
         for (number, &name) in self.addresses.iter().enumerate() {
-            let mut numbers = scene.states[victim].numbers();
+            let mut numbers = scene.states[victim].to_array();
             let angle = core::f32::consts::TAU * number as f32 / sybil as f32;
             let place = numbers.as_mut().get_mut(self.layout.position.clone()).unwrap_or_default();
             let offset = [self.distance * libm::cosf(angle), self.distance * libm::sinf(angle)];

@@ -7,9 +7,9 @@ use std::{ops::Range, sync::LazyLock};
 use wdgnn_core::task::NodeId;
 use wdgnn_link::security::{
     aes::Aes,
-    group_key::ROSTER,
     key::Key,
     key_update::{Notice, pair_key, personal_key, swarm_key},
+    managed_keys::ROSTER,
 };
 
 use super::options::Faults;

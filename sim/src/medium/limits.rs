@@ -1,6 +1,6 @@
 //! Limits of faults: ranges, existing robots and ticks, and required options.
 
-use wdgnn_link::security::group_key::ROSTER;
+use wdgnn_link::security::managed_keys::ROSTER;
 
 use super::options::Faults;
 use crate::{
@@ -153,7 +153,7 @@ impl Faults {
         ATTACK_DELAY_TICKS.check_whole("hold-back", self.radio.hold_back.into())?;
         FORGED_FRAMES.check_whole("forge", self.forge.into())?;
         SYBIL_NAMES.check_whole("sybil", self.sybil.into())?;
-        self.sybil_at.map_or(Ok(()), |metres| NOISE.check_real("sybil-at", metres))?;
+        self.sybil_at.map_or(Ok(()), |meters| NOISE.check_real("sybil-at", meters))?;
         self.drives.saturation.map_or(Ok(()), |most| SATURATION.check_real("saturation", most))
     }
 }

@@ -10,6 +10,7 @@
 //! [`crate::swarm::radio_swarm`] runs robots of any kind on this medium.
 
 pub mod adversary;
+pub mod any_link;
 pub mod clocks;
 pub mod connectivity;
 pub mod contention;

@@ -11,17 +11,17 @@ use super::{
     shares::{share, share_at},
 };
 
-/// How far from the victim invented robots are, in metres, unless another distance is given.
+/// How far from the victim invented robots are, in meters, unless another distance is given.
 pub const BESIDE_METRES: f32 = 0.5;
 
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever bears itself out, and nobody too much: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
+    /// Whoever bears itself out, and nobody too much: [`Behavior::robust`](wdgnn_robot::Behavior::robust).
     Robust,
     /// Everybody, with the model's own learning rule.
     AsTrained,
-    /// Everybody, averaged as in the paper: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
+    /// Everybody, averaged as in the paper: [`Behavior::plain`](wdgnn_robot::Behavior::plain).
     Plain,
 }
 
@@ -58,7 +58,7 @@ pub struct Faults {
     pub spoof: Option<u32>,
     /// In how many invented names an insider speaks.
     pub sybil: u32,
-    /// Distance of the invented robots from the victim in metres; [`BESIDE_METRES`] where it is `None`.
+    /// Distance of the invented robots from the victim in meters; [`BESIDE_METRES`] where it is `None`.
     pub sybil_at: Option<f32>,
     /// From which tick on the operator brings a new key, and from which on it is used.
     pub rekey: Option<Range<u32>>,

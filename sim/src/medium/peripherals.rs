@@ -3,15 +3,13 @@
 use std::convert::Infallible;
 
 use wdgnn_core::model::Model;
-use wdgnn_link::encoding::Codec;
 use wdgnn_robot::{
     control_loop::{self, PortErrors, Report},
-    node::Node,
     persist,
-    ports::{Actuator, Ports, Radio, Store},
+    ports::{Actuator, PortSet, Radio, Store},
 };
 
-use super::rx_queue::copy_frame;
+use super::{robot_config::SimRobot, rx_queue::copy_frame};
 use crate::{ports::FixedSensor, scene::SimTask};
 
 /// Ports of a robot besides its radio, and the port errors of the current tick.
@@ -22,15 +20,14 @@ pub struct Peripherals {
 }
 
 impl Peripherals {
-    /// Loads the stored record into a node, as the firmware does after a start.
-    pub fn resume<T, M, C, const N: usize>(&mut self, node: &mut Node<M, T, N, C>, buffer: &mut [u8])
+    /// Loads the stored record into a robot, as the firmware does after a start.
+    pub fn resume<T, M>(&mut self, robot: &mut SimRobot<M, T>, buffer: &mut [u8])
     where
         T: SimTask,
-        M: Model<Features = T::Features, Output = T::Output>,
-        C: Codec,
+        M: Model<Features = T::Features, Output = T::Command>,
     {
         // The store's error type is `Infallible`. A record of another model is ignored.
-        let _resumed = persist::resume(node, &mut self.memory, buffer);
+        let _resumed = persist::resume(robot, &mut self.memory, buffer);
     }
 
     /// Cuts the power during a write: `tear` returns the remaining bytes of the record.
@@ -39,42 +36,36 @@ impl Peripherals {
     }
 
     /// Runs the first half of a tick. Sent frames are in `radio` afterwards.
-    pub fn open<T, M, C, const N: usize>(
+    pub fn open<T, M>(
         &mut self,
-        node: &mut Node<M, T, N, C>,
+        robot: &mut SimRobot<M, T>,
         radio: &mut impl Radio,
         tick: u32,
         sensed: Option<T::State>,
         buffer: &mut [u8],
     ) where
         T: SimTask,
-        M: Model<Features = T::Features, Output = T::Output>,
-        C: Codec,
+        M: Model<Features = T::Features, Output = T::Command>,
     {
-        let mut ports =
-            Ports { radio, sensor: &mut FixedSensor(sensed), actuator: &mut Motors, store: &mut self.memory };
-        self.errors = control_loop::open(node, tick, &mut ports, buffer);
+        let (sensor, actuator, store) = (&mut FixedSensor(sensed), &mut Motors, &mut self.memory);
+        let mut ports = PortSet { radio, sensor, actuator, store };
+        self.errors = control_loop::open(robot, tick, &mut ports, buffer);
     }
 
     /// Runs the second half of a tick with the frames that `radio` receives.
-    pub fn close<T, M, C, const N: usize>(
+    pub fn close<T, M>(
         &mut self,
-        node: &mut Node<M, T, N, C>,
+        robot: &mut SimRobot<M, T>,
         radio: &mut impl Radio,
         buffer: &mut [u8],
-    ) -> Report<T::Output>
+    ) -> Report<T::Command>
     where
         T: SimTask,
-        M: Model<Features = T::Features, Output = T::Output>,
-        C: Codec,
+        M: Model<Features = T::Features, Output = T::Command>,
     {
-        let mut ports = Ports {
-            radio,
-            sensor: &mut FixedSensor(Some(*node.state())),
-            actuator: &mut Motors,
-            store: &mut self.memory,
-        };
-        control_loop::close(node, &mut ports, buffer, self.errors)
+        let sensor = &mut FixedSensor(Some(*robot.agent().state()));
+        let mut ports = PortSet { radio, sensor, actuator: &mut Motors, store: &mut self.memory };
+        control_loop::close(robot, &mut ports, buffer, self.errors)
     }
 }
 

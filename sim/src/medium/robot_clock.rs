@@ -8,11 +8,11 @@
 
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    header::Identity,
+    header::FrameId,
     security::replay::{GUARD_TICKS, LATE_TICKS},
     tdma::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
 };
-use wdgnn_robot::control_loop::MOST_VOUCHED;
+use wdgnn_robot::control_loop::MAX_LATE_AUTH;
 
 /// Largest number of other robots that a clock follows, as on boards.
 const MAX_PEERS: usize = 32;
@@ -130,7 +130,7 @@ impl RobotClock {
         let own = self.tick;
         let timely = said.saturating_add(LATE_TICKS) >= own && said <= own.saturating_add(GUARD_TICKS);
         self.authenticated += u32::from(!timely);
-        timely || self.authenticated <= MOST_VOUCHED
+        timely || self.authenticated <= MAX_LATE_AUTH
     }
 
     /// Returns the current tick.
@@ -141,7 +141,7 @@ impl RobotClock {
     /// Records a member's frame.
     ///
     /// It arrived `lead_us` microseconds before the world's tick `world`.
-    pub fn receive(&mut self, sender: &Identity, world: u32, lead_us: u32) {
+    pub fn receive(&mut self, sender: &FrameId, world: u32, lead_us: u32) {
         let time = u64::from(world) * u64::from(self.period);
         let arrived = self.timer_at(time.saturating_sub(lead_us.into()));
         self.rhythm.heard(sender, Note::default(), arrived);

@@ -1,54 +1,56 @@
 //! Configuration that all robots of a swarm share.
 
 use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
-use wdgnn_link::encoding::Codec;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-    onboard::NEIGHBOURS,
-};
+use wdgnn_robot::{config::RobotConfig, robot::Robot};
 
-use crate::scene::SimTask;
+use super::any_link::{AnyLink, AnyLinkOf, RobotKeys};
+use crate::{profiles::Profile, scene::SimTask};
 
-/// Configuration of a swarm's robots: network, task and behavior.
+/// Robot with the model `M`, the task `T` and a link of any profile.
+pub type SimRobot<M, T> = Robot<M, T, AnyLinkOf<M, T>>;
+
+/// Configuration of a swarm's robots, and the checksum of their weight file.
 #[derive(Clone, Copy, Debug)]
-pub struct RobotConfig<M, T> {
-    /// Network of the robots.
-    pub model: M,
-    /// Task of the robots.
-    pub task: T,
+pub struct SwarmConfig<M, T> {
+    /// Configuration of each robot.
+    pub robot: RobotConfig<M, T>,
     /// Checksum of the weight file.
     pub checksum: u32,
-    /// Exchange interval, learning rule and trust settings.
-    pub behaviour: Behaviour,
 }
 
-impl<T: SimTask, M: Model<Features = T::Features, Output = T::Output> + Copy> RobotConfig<M, T> {
-    /// Builds a robot in a given state.
-    pub fn node<C: Codec>(&self, id: NodeId, state: T::State, codec: C) -> Node<M, T, NEIGHBOURS, C> {
-        let Self { model, task, checksum, behaviour } = *self;
-        Node::new(Settings { id, model, task, checksum, behaviour, state, codec })
+impl<T: SimTask, M: Model<Features = T::Features, Output = T::Command> + Copy> SwarmConfig<M, T> {
+    /// Builds a robot in a given state; without keys its link is open.
+    pub fn build(
+        &self,
+        id: NodeId,
+        state: T::State,
+        profile: Profile,
+        keys: Option<RobotKeys<'_>>,
+    ) -> SimRobot<M, T> {
+        Robot::new(id, self.robot, AnyLink::new(profile, self.checksum, keys), state)
     }
 }
 
 /// Configuration of a swarm's robots, independent of the network's dimensions.
 #[derive(Clone, Debug)]
 pub struct SharedConfig<T> {
-    /// Task of the robots.
-    pub task: T,
-    /// Exchange interval, learning rule and trust settings.
-    pub behaviour: Behaviour,
+    /// Configuration of each robot without its network.
+    pub robot: RobotConfig<(), T>,
     /// Wide parameters of the weight file.
     pub offline: Vec<f32>,
-    /// Euclidean norm of `offline`.
-    pub norm: f32,
 }
 
-impl<M: Model, T: Copy> RobotConfig<M, T> {
+impl<T> SharedConfig<T> {
+    /// Task of the robots.
+    pub fn task(&self) -> &T {
+        &self.robot.agent.task
+    }
+}
+
+impl<M: Model, T: Copy> SwarmConfig<M, T> {
     /// Returns the part of the configuration that does not depend on network dimensions.
-    pub fn common(&self) -> SharedConfig<T> {
-        let offline = self.model.offline();
-        let (norm, offline) = (offline.norm(), offline.numbers().to_vec());
-        SharedConfig { task: self.task, behaviour: self.behaviour, offline, norm }
+    pub fn shared(&self) -> SharedConfig<T> {
+        let offline = self.robot.agent.model.offline().numbers().to_vec();
+        SharedConfig { robot: self.robot.with_model(()), offline }
     }
 }

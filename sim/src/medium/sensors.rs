@@ -127,7 +127,7 @@ impl<S: State> Senses<S> {
 
     /// Adds a robot's errors to its true state.
     fn with_errors(&mut self, robot: usize, state: S) -> S {
-        let mut numbers = state.numbers();
+        let mut numbers = state.to_array();
         let StateLayout { position, velocity } = &self.layout;
         rotate(numbers.as_mut().get_mut(velocity.clone()).unwrap_or_default(), self.rotations[robot]);
         let (moved, random) = (self.biases[robot].split_at(position.len()), &mut self.random[robot]);
@@ -146,7 +146,7 @@ impl<S: State> Senses<S> {
                 pair.iter_mut().zip(normal(random)).for_each(|(x, error)| *x += noise * error);
             }
         }
-        S::from_numbers(numbers)
+        S::from_array(numbers)
     }
 
     /// Applies a sensor failure to a sensed state.

@@ -38,7 +38,7 @@ impl<'a, T: SimTask> FaultyHardware<'a, T> {
 }
 
 impl<T: SimTask> Swarm<T> for FaultyHardware<'_, T> {
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
         let now = self.senses.sense(scene.tick, scene.states);
         if self.sensed.is_empty() {
             self.sensed = scene.states.to_vec();

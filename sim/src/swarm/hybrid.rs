@@ -91,17 +91,14 @@ impl<T: SimTask> Robots<T> for HybridSwarm<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{Task as _, model::shape::Shape, task::State as _, tasks::flocking::Flocking};
-    use wdgnn_link::encoding::exact::Exact;
-    use wdgnn_robot::{
-        config::Behaviour,
-        onboard::{ModelOf, Onboard},
-    };
+    use wdgnn_core::{task::State as _, tasks::flocking::Flocking};
+    use wdgnn_robot::onboard;
 
     use super::*;
     use crate::{
-        medium::{options::Faults, robot_config::RobotConfig},
+        medium::{options::Faults, robot_config::SwarmConfig},
         models,
+        profiles::Profile,
         recipe::{Architecture, RecipeName},
         swarm::native::Native,
     };
@@ -115,7 +112,7 @@ mod tests {
         let state = |robot: usize, tick: u32| {
             let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];
             numbers[0] += 0.01 * tick as f32;
-            wdgnn_core::tasks::flocking::Motion::from_numbers(numbers)
+            wdgnn_core::tasks::flocking::Motion::from_array(numbers)
         };
         let mut all = Vec::new();
         for tick in 0..10 {
@@ -139,17 +136,16 @@ mod tests {
     #[test]
     fn a_hybrid_swarm_equals_a_native_swarm() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let weights = file.weights();
-        let model: ModelOf<'_, Flocking> =
-            <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
-        let task = Flocking::from_settings(&weights.header.task.numbers);
-        let behaviour = Behaviour::new(weights.header.learning);
-        let config = RobotConfig { model, task, checksum: 0, behaviour };
+        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        let config = SwarmConfig { robot, checksum: 0 };
         let native = || -> Box<dyn Robots<Flocking> + '_> {
-            Box::new(Native::<_, _, Exact>::new(vec![config; ROBOTS], &[0; 16], &Faults::default()))
+            let configs = vec![config; ROBOTS];
+            Box::new(Native::new(configs, Profile::Exact, None, &Faults::default()))
         };
         let one = flown(native());
-        assert!(one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.heard == 4));
+        assert!(
+            one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.received == 4)
+        );
         for first in [1, 4, 6] {
             assert_eq!(
                 flown(Box::new(HybridSwarm::new(native(), native(), first, ROBOTS))),

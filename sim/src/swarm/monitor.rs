@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    error::Refusal,
+    error::FrameError,
     security::replay::{GUARD_TICKS, LATE_TICKS},
 };
 
@@ -52,10 +52,11 @@ impl SwarmMonitor {
         now: &TickOutcome,
     ) {
         let counters = &mut self.counters;
-        let SharedConfig { task, behaviour, offline, norm } = common;
-        counters.heard += u64::from(now.counts.heard);
-        counters.most_heard = counters.most_heard.max(now.counts.heard);
-        for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
+        let SharedConfig { robot, offline } = common;
+        let norm = robot.agent.offline_norm;
+        counters.heard += u64::from(now.counts.received);
+        counters.most_heard = counters.most_heard.max(now.counts.received);
+        for (refusal, count) in FrameError::ALL.iter().zip(now.counts.rejected) {
             counters.refused.count_many(*refusal, count);
         }
         if let Some(trust_snapshot) = trust_snapshot {
@@ -66,9 +67,9 @@ impl SwarmMonitor {
             let before = before.map_or(&offline[..], |before| &before.wide);
             counters.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
         }
-        let ball = behaviour.learning.ball * norm;
+        let ball = robot.agent.learning.ball * norm;
         let command = now.output::<T>();
-        let sound = task.command(&command) == command
+        let sound = robot.agent.task.saturate(&command) == command
             && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
             // Tolerance for rounding on the ball's surface.
             && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);

@@ -6,87 +6,90 @@ use wdgnn_core::{
     tensor::Tensor as _,
 };
 use wdgnn_link::{
-    encoding::half::TAG_BYTES,
-    security::{key::Key, key_update::personal_key},
+    encoding::{exact, half::TAG_LEN},
+    link::RadioLink as _,
+    security::{KeyState as _, key::Key, key_update::personal_key},
 };
-use wdgnn_robot::{
-    node::Node,
-    onboard::{LONGEST_BUFFER, NEIGHBOURS},
-    safety::gate::Verdict,
-};
+use wdgnn_robot::{onboard::MAX_BUFFER_LEN, safety::gate::Verdict};
 
 use super::{NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, torn, typed::internals};
 use crate::{
     error::Result,
     medium::{
         adversary::is_forged_state,
+        any_link::{OwnKeys, RobotKeys},
         key_operator::{self, MASTER},
         options::Faults,
         peripherals::Peripherals,
-        robot_config::RobotConfig,
+        robot_config::{SimRobot, SwarmConfig},
         rx_queue::TickRadio,
     },
-    profiles::{RobotKeyring, SimCodec},
+    profiles::Profile,
     scene::{Frame, RobotInternals, SimTask},
 };
 
-/// Robots in this process with the codec `C`.
+/// Robots in this process that exchange frames as bytes.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct Native<T: SimTask, M: Model, C> {
-    configs: Vec<RobotConfig<M, T>>,
-    key: Key,
+pub struct Native<T: SimTask, M: Model> {
+    configs: Vec<SwarmConfig<M, T>>,
+    profile: Profile,
+    /// Group key; `None` for open links.
+    key: Option<Key>,
     /// Whether the group key can change.
     rekeyed: bool,
-    /// Whether peers must prove their identity.
+    /// Whether peers are authenticated.
     proofs: bool,
-    robots: Vec<Option<NativeRobot<T, M, C>>>,
+    robots: Vec<Option<NativeRobot<T, M>>>,
 }
 
-impl<T, M, C> Native<T, M, C>
+impl<T, M> Native<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: SimCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy,
 {
-    /// Creates robots with one configuration each.
+    /// Creates one robot per configuration.
     ///
-    /// `faults` selects whether the group key can change and whether peers must prove their identity.
-    pub fn new(configs: Vec<RobotConfig<M, T>>, key: &Key, faults: &Faults) -> Self {
+    /// `faults` determine whether the group key can change and whether peers are authenticated.
+    pub fn new(
+        configs: Vec<SwarmConfig<M, T>>,
+        profile: Profile,
+        key: Option<&Key>,
+        faults: &Faults,
+    ) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
-        let mut all = Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(configs.len()), configs };
+        let robots = Vec::with_capacity(configs.len());
+        let mut all = Self { configs, profile, key: key.copied(), rekeyed, proofs, robots };
         let start = |robot| Some(all.start(robot, Peripherals::default()));
         let robots = (0..all.configs.len()).map(start).collect();
         all.robots = robots;
         all
     }
 
-    /// Starts a robot with its ports.
-    fn start(&self, robot: usize, body: Peripherals) -> NativeRobot<T, M, C> {
+    /// Starts a robot with its peripherals.
+    fn start(&self, robot: usize, peripherals: Peripherals) -> NativeRobot<T, M> {
         let name = robot as NodeId;
-        let codec = if self.rekeyed || self.proofs {
-            let roster = if self.proofs { key_operator::peer_keys(name) } else { &[] };
-            C::with_own(
-                &self.key,
-                &RobotKeyring { name, personal: personal_key(&MASTER, name), epoch: 0, roster },
-            )
-        } else {
-            C::with_key(&self.key)
-        };
-        let codec = codec.among(stored_swarm_size(self.configs.len()));
-        NativeRobot::start(&self.configs[robot], name, codec, body)
+        let own = (self.rekeyed || self.proofs).then(|| OwnKeys {
+            name,
+            personal: personal_key(&MASTER, name),
+            epoch: 0,
+            roster: if self.proofs { key_operator::peer_keys(name) } else { &[] },
+        });
+        let keys = self.key.as_ref().map(|group| RobotKeys { group, own });
+        let mut robot = self.configs[robot].build(name, T::State::zero(), self.profile, keys);
+        robot.link_mut().set_swarm_size(stored_swarm_size(self.configs.len()));
+        NativeRobot::start(robot, peripherals)
     }
 
-    /// Restarts a robot that was switched off.
-    fn restart(&mut self, robot: usize, off: NativeRobot<T, M, C>) {
-        self.robots[robot] = Some(self.start(robot, off.body));
+    /// Starts a robot that was switched off.
+    fn restart(&mut self, robot: usize, off: NativeRobot<T, M>) {
+        self.robots[robot] = Some(self.start(robot, off.peripherals));
     }
 }
 
-impl<T, M, C> Robots<T> for Native<T, M, C>
+impl<T, M> Robots<T> for Native<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
-    C: SimCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send,
 {
     fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
         let robots = self.robots.iter_mut().zip(inputs);
@@ -112,7 +115,7 @@ where
 
     fn brown_out(&mut self, robot: usize) -> Result {
         if let Some(mut off) = self.robots[robot].take() {
-            off.body.tear(torn);
+            off.peripherals.tear(torn);
             self.restart(robot, off);
         }
         Ok(())
@@ -123,7 +126,7 @@ where
     }
 
     fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
-        Some(internals(&self.robots.get(robot)?.as_ref()?.node))
+        Some(internals(&self.robots.get(robot)?.as_ref()?.robot))
     }
 }
 
@@ -134,42 +137,40 @@ pub fn stored_swarm_size(robots: usize) -> NodeId {
 
 /// One robot in this process.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct NativeRobot<T: SimTask, M: Model, C> {
-    node: Node<M, T, NEIGHBOURS, C>,
-    body: Peripherals,
+pub struct NativeRobot<T: SimTask, M: Model> {
+    robot: SimRobot<M, T>,
+    peripherals: Peripherals,
     verdict: Verdict,
 }
 
-impl<T, M, C> NativeRobot<T, M, C>
+impl<T, M> NativeRobot<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: SimCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy,
 {
     /// Length of the firmware's buffer: a frame of the profile `exact`, its tag and one byte.
     ///
     /// The extra byte reveals longer frames.
-    const BUFFER_BYTES: usize = <Node<M, T, NEIGHBOURS>>::FRAME_BYTES + TAG_BYTES + 1;
+    const BUFFER_LEN: usize = exact::frame_len::<T::State, M::Taps, M::Wide>() + TAG_LEN + 1;
 
     /// Starts a robot as the firmware does.
-    pub fn start(config: &RobotConfig<M, T>, id: NodeId, codec: C, mut body: Peripherals) -> Self {
-        let mut node = config.node(id, T::State::zero(), codec);
-        body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
-        Self { node, body, verdict: Verdict::Clear }
+    pub fn start(mut robot: SimRobot<M, T>, mut peripherals: Peripherals) -> Self {
+        peripherals.resume(&mut robot, &mut [0; MAX_BUFFER_LEN][..Self::BUFFER_LEN]);
+        Self { robot, peripherals, verdict: Verdict::Clear }
     }
 
     /// Returns the robot's trust in its neighbors.
     pub fn trust_snapshot(&self) -> TrustSnapshot {
-        let Self { node, verdict, .. } = self;
-        let neighbors = node.neighbours().map(|other| NeighborStatus {
-            sender: other.beacon.sender,
-            heard_now: other.heard == node.tick(),
-            is_checked: other.known > 0,
-            is_plausible: other.proven > 0,
-            is_trusted: other.counts,
-            is_forged: is_forged_state(&other.beacon.state),
+        let Self { robot, verdict, .. } = self;
+        let neighbors = robot.neighbors().map(|other| NeighborStatus {
+            sender: other.message.sender,
+            heard_now: other.last_received == robot.tick(),
+            is_checked: other.compared_ticks > 0,
+            is_plausible: other.plausible_frames > 0,
+            is_trusted: other.is_trusted,
+            is_forged: is_forged_state(&other.message.state),
         });
-        TrustSnapshot { verdict: *verdict, epoch: node.epoch(), neighbors: neighbors.collect() }
+        TrustSnapshot { verdict: *verdict, epoch: robot.link().key_epoch(), neighbors: neighbors.collect() }
     }
 
     /// Starts a tick with a working sensor, and returns the robot's frames.
@@ -179,26 +180,26 @@ where
 
     /// Starts a tick, and returns the robot's frames; none if it does not send in this tick.
     pub fn begin_tick(&mut self, inputs: TickInput<T::State>) -> Vec<Frame> {
-        let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
+        let buffer = &mut [0; MAX_BUFFER_LEN][..Self::BUFFER_LEN];
         let mut radio = TickRadio::default();
-        self.body.open(&mut self.node, &mut radio, inputs.tick, inputs.sensed, buffer);
+        self.peripherals.open(&mut self.robot, &mut radio, inputs.tick, inputs.sensed, buffer);
         radio.sent
     }
 
     /// Ends a tick with the received frames.
     pub fn hear(&mut self, frames: &[Frame]) -> TickOutcome {
-        let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        let report = self.body.close(&mut self.node, &mut TickRadio::receiving(frames), buffer);
+        let buffer = &mut [0; MAX_BUFFER_LEN][..Self::BUFFER_LEN];
+        let report = self.peripherals.close(&mut self.robot, &mut TickRadio::receiving(frames), buffer);
         self.verdict = report.verdict;
-        TickOutcome::new(&report, self.node.wide().numbers())
+        TickOutcome::new(&report, self.robot.agent().wide().numbers())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{model::shape::Shape, online::Learning, tasks::flocking::Flocking};
-    use wdgnn_link::{encoding::exact::Exact, error::Refusal};
-    use wdgnn_robot::{config::Behaviour, onboard::Onboard};
+    use wdgnn_core::tasks::flocking::Flocking;
+    use wdgnn_link::error::FrameError;
+    use wdgnn_robot::onboard;
 
     use super::*;
     use crate::{
@@ -209,15 +210,19 @@ mod tests {
     #[test]
     fn frames_longer_than_the_firmware_buffer_are_rejected() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let weights = file.weights();
-        let model = <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
-        let behaviour = Behaviour::new(Learning::OFF);
-        let config = RobotConfig { model, task: Flocking::DEFAULT, checksum: 0, behaviour };
-        let mut robot = NativeRobot::start(&config, 1, Exact, Peripherals::default());
+        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        let config = SwarmConfig { robot, checksum: 0 };
+        let robot = config.build(1, State::zero(), Profile::Exact, None);
+        let mut robot = NativeRobot::start(robot, Peripherals::default());
         robot.speak(0, State::zero());
         // The second frame is shorter than some other task's frames and has an unknown version.
         let outcome = robot.hear(&[[0xff; 400].as_slice().into(), [0xff; 300].as_slice().into()]);
-        let refused = |reason: Refusal| outcome.counts.refused[reason as usize];
-        assert_eq!((refused(Refusal::Trailing), refused(Refusal::Version)), (1, 1), "{:?}", outcome.counts);
+        let rejected = |reason: FrameError| outcome.counts.rejected[reason as usize];
+        assert_eq!(
+            (rejected(FrameError::Trailing), rejected(FrameError::Version)),
+            (1, 1),
+            "{:?}",
+            outcome.counts
+        );
     }
 }

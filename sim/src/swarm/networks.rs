@@ -1,7 +1,6 @@
 //! Construction of swarms from weight files.
 
-use std::marker::PhantomData;
-
+use wdgnn_core::agent::Config;
 use wdgnn_core::{
     filter::scale::Scale,
     model::{
@@ -11,7 +10,7 @@ use wdgnn_core::{
     },
     online::Learning,
 };
-use wdgnn_robot::{config::Behaviour, onboard::ModelOf};
+use wdgnn_robot::{config::RobotConfig, onboard::ModelOf};
 
 use super::{
     Robots,
@@ -24,15 +23,14 @@ use super::{
 use crate::{
     error::{Error, Result},
     medium::{
-        adversary::CodecAdversary,
+        adversary::SwarmAdversary,
+        any_link,
         options::{Faults, Trust},
-        robot_config::RobotConfig,
+        robot_config::SwarmConfig,
         shares,
     },
     model::ModelFile,
-    profiles::{
-        CodecVisitor, LinkCodec, LinkVisitor, Profile, SimCodec, visit_codec, visit_link, visit_sealed,
-    },
+    profiles::Profile,
     scene::{SimTask, Swarm},
     seeds::Purpose,
     shapes::{Shapes, Visitor},
@@ -80,15 +78,13 @@ impl<'a, T: SimTask> Network<'a, T> {
         }
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
-        let on = BuildTyped { config, online: self.online, start, model: PhantomData };
-        Ok(visit_link(self.profile, on))
+        Ok(Box::new(Typed::new(&config, self.profile, self.online, start)))
     }
 
     /// Creates a swarm of robots in this process that exchange sealed frames.
     pub fn radio_swarm(&self, air: &RadioConfig<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.build_radio_swarm(Some(air.faults.trust), air, None, robots)?;
-        Ok(visit_sealed(self.profile, make))
+        self.build_radio_swarm(Some(air.faults.trust), true, air, None, robots)
     }
 
     /// Creates a swarm on the fast path with more robots than addresses.
@@ -97,19 +93,18 @@ impl<'a, T: SimTask> Network<'a, T> {
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
-        if !config.behaviour.forgets() {
+        if !config.robot.is_memoryless() {
             return Err(Error::usage(
                 "swarms of this size run on --profile exact only, with a model of that profile",
             ));
         }
-        Ok(Box::new(Packed::new(&config, self.learns(), start)))
+        Ok(Box::new(Packed::new(&config.robot, self.online, start)))
     }
 
     /// Creates a swarm of robots in this process with the firmware's behavior, sealed or not.
     pub fn native(&self, air: &RadioConfig<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.build_radio_swarm(sealed.then_some(Trust::Robust), air, None, robots)?;
-        Ok(visit_codec(self.profile, sealed, make))
+        self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, None, robots)
     }
 
     /// Creates a swarm of `count` robots of which those from number `first` on are given.
@@ -124,9 +119,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         count: usize,
         sealed: bool,
     ) -> Result<AnySwarm<'a, T>> {
-        let make =
-            self.build_radio_swarm(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
-        Ok(visit_codec(self.profile, sealed, make))
+        self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, Some((robots, first)), count)
     }
 
     /// Checks that networks of these dimensions are supported on a profile.
@@ -153,11 +146,12 @@ impl<'a, T: SimTask> Network<'a, T> {
     fn build_radio_swarm<'b>(
         &self,
         trust: Option<Trust>,
+        sealed: bool,
         air: &'b RadioConfig<'b>,
         there: Option<Elsewhere<'a, T>>,
-        robots: usize,
-    ) -> Result<BuildRadioSwarm<'a, 'b, ModelOf<'a, T>, T>> {
-        air.faults.check_profile(self.profile, robots)?;
+        count: usize,
+    ) -> Result<AnySwarm<'a, T>> {
+        air.faults.check_profile(self.profile, count)?;
         let mixed = air.faults.other_models > 0.0;
         let config = self.config::<T::Shape>(trust)?;
         let other = match self.other.filter(|_| mixed) {
@@ -171,34 +165,52 @@ impl<'a, T: SimTask> Network<'a, T> {
                 "--other-model needs native robots and a task with a second model, such as flocking",
             ));
         }
-        Ok(BuildRadioSwarm { config, other, there, air, learns: self.learns(), robots })
+        let Faults { other_models, seed, .. } = *air.faults;
+        let others = shares::of(Some(other_models), seed, Purpose::Models, air.swarm, count);
+        let configs = || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(config)).collect();
+        let adversary =
+            Box::new(SwarmAdversary::<T, ModelOf<'a, T>>::new(config, self.profile, sealed, &air.key));
+        let native = || {
+            let key = sealed.then_some(&air.key);
+            let native = Native::<T, ModelOf<'a, T>>::new(configs(), self.profile, key, air.faults);
+            Box::new(native) as Box<dyn Robots<T> + 'a>
+        };
+        let robots = match there {
+            None => native(),
+            Some((there, 0)) => there,
+            Some((there, first)) => Box::new(HybridSwarm::new(native(), there, first, count)),
+        };
+        let mixed = other.map(|other| OtherModelRobots { common: other.shared(), drawn: others });
+        let shared = config.shared();
+        Ok(Box::new(RadioSwarm::new(robots, shared, mixed, adversary, air, self.learns(), count)))
     }
 
     /// Returns the robots' configuration, with the exchange interval of the model's training.
-    fn config<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<RobotConfig<S::Model<'a>, T>> {
+    fn config<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<SwarmConfig<S::Model<'a>, T>> {
         let weights = self.model.weights();
         let model = S::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
         let learning = match self.online {
             Online::Decentralized => self.rule,
             _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
         };
-        let behaviour = Behaviour::new(learning).every(weights.header.interval.into());
-        let behaviour = match trust {
-            Some(Trust::Robust) => behaviour.robust(),
-            Some(Trust::AsTrained) | None => behaviour,
-            Some(Trust::Plain) => behaviour.plain(),
+        let robot = RobotConfig::new(Config::new(model, self.task, learning))
+            .with_interval(weights.header.interval.into());
+        let robot = match trust {
+            Some(Trust::Robust) => robot.robust(),
+            Some(Trust::AsTrained) | None => robot,
+            Some(Trust::Plain) => robot.plain(),
         };
-        Ok(RobotConfig { model, task: self.task, checksum: weights.checksum, behaviour })
+        Ok(SwarmConfig { robot, checksum: weights.checksum })
     }
 }
 
 /// Returns the task with the settings of a weight file.
 pub fn task<T: SimTask>(model: &ModelFile) -> Result<T> {
     let trained = model.weights().header.task;
-    if trained.task != T::NUMBER {
-        return Err(Error::Task { path: model.path().into(), trained: trained.task, flown: T::NUMBER });
+    if trained.task != T::ID {
+        return Err(Error::Task { path: model.path().into(), trained: trained.task, flown: T::ID });
     }
-    Ok(T::from_settings(&trained.numbers))
+    Ok(T::from_constants(&trained.numbers))
 }
 
 /// Checks that robots carry networks of these dimensions and that frames fit the radio.
@@ -211,7 +223,14 @@ fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
             carried.layers, carried.taps, carried.hidden, size.layers, size.taps, size.hidden
         )));
     }
-    visit_link(profile, FitsFrames::<T::Shape, T>(profile, PhantomData))
+    type Of<T> = ModelOf<'static, T>;
+    if any_link::fits::<T::State, <Of<T> as Model>::Taps, <Of<T> as Model>::Wide>(profile) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "a message of this network does not fit the frames of --profile {}: use fewer taps or another profile",
+        profile.name()
+    )))
 }
 
 /// Visitor that ignores the shape.
@@ -237,100 +256,20 @@ impl<'a, T: SimTask> Visitor<T> for BuildExact<'a, '_, T> {
     }
 }
 
-/// Creates a swarm on the fast path on `exact`.
-///
-/// It is packed if robots keep no per-neighbor state and learning is not centralized.
-fn exact<'a, T, M>(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
+/// Creates a swarm on the fast path on `exact`: packed, if no message outlives its tick.
+fn exact<'a, T, M>(config: &SwarmConfig<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync + 'a,
 {
-    if config.behaviour.forgets() && !matches!(online, Online::Centralized(..)) {
-        let learns = matches!(online, Online::Decentralized);
-        return Box::new(Packed::new(config, learns, start));
+    if config.robot.is_memoryless() {
+        return Box::new(Packed::new(&config.robot, online, start));
     }
-    Box::new(Typed::<T, _>::new(config, online, start))
-}
-
-/// Creates a swarm on the fast path once the codec is known.
-struct BuildTyped<'a, 'b, M, T: SimTask> {
-    config: RobotConfig<M, T>,
-    online: Online<T>,
-    start: &'b [T::State],
-    model: PhantomData<&'a ()>,
-}
-
-impl<'a, M, T> LinkVisitor for BuildTyped<'a, '_, M, T>
-where
-    T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
-{
-    type Output = AnySwarm<'a, T>;
-
-    fn visit<P: LinkCodec>(self) -> Self::Output {
-        Box::new(Typed::<T, M, P>::new(&self.config, self.online, self.start))
-    }
-}
-
-/// Checks that a network's beacons fit a profile's frames.
-struct FitsFrames<S, T>(Profile, PhantomData<(S, T)>);
-
-impl<S: Shape<T>, T: SimTask> LinkVisitor for FitsFrames<S, T> {
-    type Output = Result;
-
-    fn visit<P: LinkCodec>(self) -> Result {
-        type Of<'w, S, T> = <S as Shape<T>>::Model<'w>;
-        if P::fits::<T::State, <Of<'_, S, T> as Model>::Chains, <Of<'_, S, T> as Model>::Wide>() {
-            return Ok(());
-        }
-        Err(Error::usage(format!(
-            "a beacon of this network does not fit the frames of --profile {}: use fewer taps or another profile",
-            self.0.name()
-        )))
-    }
+    Box::new(Typed::new(config, Profile::Exact, online, start))
 }
 
 /// Given robots, and the number of the first of them.
 type Elsewhere<'a, T> = (Box<dyn Robots<T> + 'a>, usize);
-
-/// Creates a swarm on a radio medium once the codec is known.
-struct BuildRadioSwarm<'a, 'b, M, T: SimTask> {
-    config: RobotConfig<M, T>,
-    /// Configuration of the robots with another model.
-    other: Option<RobotConfig<M, T>>,
-    /// Given robots; `None` if all robots are in this process.
-    there: Option<Elsewhere<'a, T>>,
-    air: &'b RadioConfig<'b>,
-    learns: bool,
-    robots: usize,
-}
-
-impl<'a, M, T> CodecVisitor for BuildRadioSwarm<'a, '_, M, T>
-where
-    T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
-{
-    type Output = AnySwarm<'a, T>;
-
-    fn visit<C: SimCodec>(self) -> Self::Output {
-        let Self { config, other, there, air, learns, robots: count } = self;
-        let Faults { other_models, seed, .. } = *air.faults;
-        let others = shares::of(Some(other_models), seed, Purpose::Models, air.swarm, count);
-        let configs = || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(config)).collect();
-        let adversary = Box::new(CodecAdversary::<T, M, C>::new(config, &air.key));
-        let native = || {
-            let native = Native::<T, M, C>::new(configs(), &air.key, air.faults);
-            Box::new(native) as Box<dyn Robots<T> + 'a>
-        };
-        let robots = match there {
-            None => native(),
-            Some((there, 0)) => there,
-            Some((there, first)) => Box::new(HybridSwarm::new(native(), there, first, count)),
-        };
-        let mixed = other.map(|other| OtherModelRobots { common: other.common(), drawn: others });
-        Box::new(RadioSwarm::new(robots, config.common(), mixed, adversary, air, learns, count))
-    }
-}
 
 /// Network in training, without a file.
 #[derive(Clone, Copy, Debug)]
@@ -363,8 +302,8 @@ impl<'a, T: SimTask> Draft<'a, T> {
                 let model = model.ok_or_else(|| {
                     Error::usage("the checkpoint holds a network of another shape; train without --resume")
                 })?;
-                let behaviour = Behaviour::new(Learning::OFF).every(draft.exchange);
-                let config = RobotConfig { model, task: draft.task, checksum: 0, behaviour };
+                let robot = RobotConfig::new(Config::new(model, draft.task, Learning::OFF));
+                let config = SwarmConfig { robot: robot.with_interval(draft.exchange), checksum: 0 };
                 Ok(exact(&config, Online::Off, start))
             }
         }

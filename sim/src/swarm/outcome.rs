@@ -24,7 +24,7 @@ impl TickOutcome {
     }
 
     /// Returns the command as the task's type.
-    pub fn output<T: SimTask>(&self) -> T::Output {
+    pub fn output<T: SimTask>(&self) -> T::Command {
         let mut output = T::zero_command();
         output.as_mut().iter_mut().zip(&self.command).for_each(|(to, from)| *to = *from);
         output

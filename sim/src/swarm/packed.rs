@@ -1,247 +1,243 @@
-//! Fast path for robots without per-neighbor state: profile `exact`, no faults.
+//! Robots without neighbor tables, over a medium without faults: thousands to millions of them.
 //!
-//! Swarms have thousands to millions of robots. Each robot holds its own state and its neighbors'
-//! numbers, an eighth of a node. All beacons are in one array, which receivers read in place with
-//! the core's own tick. A test compares these swarms with nodes that have tables
-//! ([`super::typed`]).
+//! On the profile `exact` with trust in all messages, no message outlives its tick. A robot is then a
+//! [`Controller`], an eighth of the memory of a robot with a table. All messages of a tick are in one
+//! array, and each robot reads those of its neighbors there: [`Neighbors`] borrows them. A test
+//! compares these swarms with robots that have tables ([`super::typed`]).
 //!
 //! Robot numbers have 32 bits and addresses 16: the lower half of the number. Neighbors are in
 //! ascending order of numbers.
 
-use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{Codec as _, exact::Exact},
-    header::Parts,
+use wdgnn_core::{
+    message::MessageOf,
+    model::Model,
+    neighbors::{MAX_NEIGHBORS, Neighbor, Neighbors},
+    task::NodeId,
+    tensor::{Tensor as _, param_range::ParamRange},
 };
+use wdgnn_link::header::Payload;
 use wdgnn_robot::{
-    control_loop::{self, Hearing, PortErrors},
-    node::{BeaconOf, Kind, memory::Memory, overhearing::Overhearing},
-    onboard::NEIGHBOURS,
+    config::RobotConfig,
+    controller::{Controller, Obstacles},
     ports::Sensed,
+    safety::gate::Verdict,
 };
 
+use super::typed::{Online, learn_centrally};
 use crate::{
     error::Result,
-    medium::robot_config::RobotConfig,
-    ports::RecordingActuator,
     scene::{ParamView, RobotInternals, Scene, SimTask, Swarm},
     threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
-/// Robots of one model that read beacons in place.
+/// Robots of one model that read messages in place.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Packed<T: SimTask, M: Model> {
     config: RobotConfig<M, T>,
     robots: Vec<Robot<M, T>>,
-    /// Beacon of each robot; `None` for robots without a state or with an implausible one.
-    said: Vec<Option<BeaconOf<M, T>>>,
-    /// Tick of the beacons.
+    /// Message of each robot; `None` for robots without a state or with an implausible message.
+    messages: Vec<Option<MessageOf<M, T>>>,
+    /// Tick of the messages.
     tick: u32,
-    learns: bool,
+    online: Online<T>,
 }
 
 /// State of one robot.
 struct Robot<M: Model, T: SimTask> {
-    memory: Memory<M, T>,
+    controller: Controller<M, T>,
     /// Number of neighbors.
     count: u8,
     /// Numbers of the neighbors, ascending.
-    neighbours: [u32; NEIGHBOURS],
+    neighbors: [u32; MAX_NEIGHBORS],
 }
 
 impl<T, M> Packed<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    M: Model<Features = T::Features, Output = T::Command> + Copy,
 {
     /// Creates a swarm with these initial states.
-    pub fn new(config: &RobotConfig<M, T>, learns: bool, start: &[T::State]) -> Self {
-        let kind = kind(config);
-        let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();
-        let said = start.iter().map(|_| None).collect();
-        Self { config: *config, robots, said, tick: 0, learns }
+    pub fn new(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> Self {
+        let robot = |state: &T::State| Robot {
+            controller: Controller::new(config, 0, *state),
+            count: 0,
+            neighbors: [0; MAX_NEIGHBORS],
+        };
+        let robots = start.iter().map(robot).collect();
+        let messages = start.iter().map(|_| None).collect();
+        Self { config: *config, robots, messages, tick: 0, online }
     }
 
-    /// Runs the first half of a tick: robots sense and send.
-    fn speak(&mut self, scene: &Scene<'_, T::State>)
+    /// Runs the first half of a tick: all robots send.
+    fn send(&mut self, scene: &Scene<'_, T::State>)
     where
         M: Send + Sync,
     {
-        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
-        let Self { config, robots, said, .. } = self;
+        let some = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
+        let Self { config, robots, messages, .. } = self;
         self.tick = scene.tick;
-        let kind = kind(config);
-        let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
-            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
-                robot.speak(kind, own, scene.tick, *state, said);
+        let send = |(first, ((robots, states), messages)): Senders<'_, M, T>| {
+            for (((number, robot), state), message) in (first..).zip(robots).zip(states).zip(messages) {
+                *message = robot.send(config, number, scene.tick, *state);
             }
         };
-        let speakers = robots.chunks_mut(chunk).zip(scene.states.chunks(chunk)).zip(said.chunks_mut(chunk));
-        for_each_chunk((0..).step_by(chunk).zip(speakers), speak);
+        let senders = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(messages.chunks_mut(some));
+        for_each_chunk((0..).step_by(some).zip(senders), send);
     }
 
-    /// Runs the second half of a tick: robots receive, act and learn.
-    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>)
+    /// Runs the second half of a tick: all robots receive, act and learn.
+    fn act(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>)
     where
         M: Send + Sync,
     {
-        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
-        let Self { config, robots, said, .. } = self;
+        let some = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
+        let Self { config, robots, messages, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::zero_command());
-        let (kind, said) = (kind(config), &said[..]);
-        let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
-            let mut room = Vec::with_capacity(NEIGHBOURS);
-            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                robot.think(kind, scene.links.of(own), said, &mut room, command);
+        let messages = &messages[..];
+        let act = |(first, (robots, commands)): Actors<'_, M, T>| {
+            for ((number, robot), command) in (first..).zip(robots).zip(commands) {
+                *command = robot.act(config, scene.links.of(number), messages);
             }
         };
-        let thinkers = robots.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
-        for_each_chunk((0..).step_by(chunk).zip(thinkers), think);
+        let actors = robots.chunks_mut(some).zip(commands.chunks_mut(some));
+        for_each_chunk((0..).step_by(some).zip(actors), act);
     }
 }
 
 impl<T, M> Robot<M, T>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output>,
+    M: Model<Features = T::Features, Output = T::Command>,
 {
-    /// Creates a robot with an initial state.
-    fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
-        Self { memory: Memory::new(kind, 0, state), count: 0, neighbours: [0; NEIGHBOURS] }
+    fn neighbors(&self) -> &[u32] {
+        &self.neighbors[..usize::from(self.count)]
     }
 
-    fn neighbours(&self) -> &[u32] {
-        &self.neighbours[..usize::from(self.count)]
-    }
-
-    /// Runs the first half of a tick: robot number `own` writes its beacon to `said`.
-    fn speak(
+    /// Runs the first half of a tick: the message of robot number `number`.
+    fn send(
         &mut self,
-        kind: Kind<'_, M, T>,
-        own: u32,
+        config: &RobotConfig<M, T>,
+        number: u32,
         tick: u32,
         state: T::State,
-        said: &mut Option<BeaconOf<M, T>>,
-    ) {
-        self.memory.sense(kind, tick, Some(Sensed::now(state)));
-        *said = None;
-        if self.memory.speaks(kind) {
-            let beacon = said.insert(self.memory.beacon(kind, own as NodeId, Exact::FRAMES));
-            if !kind.believes(beacon, Parts::ALL) {
-                *said = None;
-            }
-        }
+    ) -> Option<MessageOf<M, T>> {
+        self.controller.sense(config, tick, Some(Sensed::now(state)));
+        let message =
+            self.controller.sends(config).then(|| self.controller.message(config, number as NodeId));
+        message.filter(|message| config.is_plausible(message, Payload::ALL))
     }
 
-    /// Runs the second half of a tick: the robot receives its neighbors' beacons.
-    ///
-    /// `said` holds all beacons, `linked` the robots in range. `room` is a buffer.
-    fn think<'a>(
+    /// Runs the second half of a tick with the messages of the robots in `linked`.
+    fn act(
         &mut self,
-        kind: Kind<'_, M, T>,
+        config: &RobotConfig<M, T>,
         linked: &[u32],
-        said: &'a [Option<BeaconOf<M, T>>],
-        room: &mut Vec<&'a BeaconOf<M, T>>,
-        command: &mut T::Output,
-    ) {
-        self.listen_to(linked, said, room);
-        let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
-        let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
-        control_loop::conclude(&mut robot, &mut RecordingActuator(command), &hearing, PortErrors::default());
+        messages: &[Option<MessageOf<M, T>>],
+    ) -> T::Command {
+        let neighbors = self.receive(linked, messages);
+        let controller = &mut self.controller;
+        controller.update_isolation(neighbors.is_empty());
+        let (command, verdict) = controller.decide(config, &neighbors, Obstacles::NONE);
+        controller.agent.set_executed((verdict != Verdict::Blind).then_some(command));
+        controller.learn(config, &neighbors);
+        command
     }
 
-    /// Replaces the neighbors by the linked robots that sent a beacon.
+    /// Replaces the neighbors by the linked robots that send. Returns a view of their messages.
     ///
-    /// As in a node's table, previous neighbors keep their places, and new ones get only free
-    /// places.
-    fn listen_to<'a>(
+    /// As in a robot's table, neighbors of the previous tick keep their entries until the end of
+    /// reception, and newcomers take free entries.
+    fn receive<'a>(
         &mut self,
         linked: &[u32],
-        said: &'a [Option<BeaconOf<M, T>>],
-        room: &mut Vec<&'a BeaconOf<M, T>>,
-    ) {
-        let mut free = NEIGHBOURS - usize::from(self.count);
-        let before = (linked.len() > free).then_some(self.neighbours);
+        messages: &'a [Option<MessageOf<M, T>>],
+    ) -> Neighbors<'a, M, T> {
+        let mut free = MAX_NEIGHBORS - usize::from(self.count);
+        let before = (linked.len() > free).then_some(self.neighbors);
         let before = before.as_ref().map(|all| &all[..usize::from(self.count)]);
-        room.clear();
+        let mut view = Neighbors::none(true);
         for &other in linked {
-            let Some(beacon) = &said[other as usize] else { continue };
+            let Some(message) = &messages[other as usize] else { continue };
             if before.is_some_and(|before| before.binary_search(&other).is_err()) {
                 if free == 0 {
                     continue;
                 }
                 free -= 1;
             }
-            self.neighbours[room.len()] = other;
-            room.push(beacon);
+            self.neighbors[view.len()] = other;
+            view.push(Neighbor { message, shares_model: true, fresh: Some(ParamRange::ALL) });
         }
-        self.count = room.len() as u8;
+        self.count = view.len() as u8;
+        view
     }
 }
 
 impl<T, M> Swarm<T> for Packed<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync,
 {
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.speak(scene);
-        self.listen(scene, commands);
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
+        self.send(scene);
+        self.act(scene, commands);
+        if let Online::Centralized(step, rule) = self.online {
+            let agents = self.robots.iter_mut().map(|robot| &mut robot.controller.agent).collect();
+            learn_centrally(&self.config.agent, agents, step, rule, commands);
+        }
         Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
-        let Robot { memory, .. } = self.robots.get(robot)?;
-        Some(ParamView { wide: memory.wide().numbers(), offline: self.config.model.offline().numbers() })
+        let Robot { controller, .. } = self.robots.get(robot)?;
+        let offline = self.config.agent.model.offline().numbers();
+        Some(ParamView { wide: controller.agent.wide().numbers(), offline })
     }
 
     fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
         let robot = self.robots.get(robot)?;
-        let said = |number: &u32| {
-            let beacon = self.said.get(*number as usize)?.as_ref()?;
-            Some((*number, self.tick, &beacon.state))
+        let message = |number: &u32| {
+            let message = self.messages.get(*number as usize)?.as_ref()?;
+            Some((*number, self.tick, &message.state))
         };
+        let agent = &robot.controller.agent;
         Some(RobotInternals {
-            state: robot.memory.state(),
-            output: robot.memory.output(),
-            taps: M::first_taps(robot.memory.chains()),
-            neighbors: robot.neighbours().iter().filter_map(said).collect(),
+            state: agent.state(),
+            output: agent.output(),
+            taps: M::first_line_taps(agent.taps()),
+            neighbors: robot.neighbors().iter().filter_map(message).collect(),
             has_exchanged: true,
         })
     }
 
     fn learns(&self) -> bool {
-        self.learns
+        !matches!(self.online, Online::Off)
     }
 }
 
-fn kind<M: Model, T: SimTask>(config: &RobotConfig<M, T>) -> Kind<'_, M, T> {
-    Kind::new(&config.model, &config.task, &config.behaviour)
-}
+/// First number, robots, their measurements, and places for their messages.
+type Senders<'a, M, T> = (
+    u32,
+    ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::task::Task>::State]), &'a mut [Option<MessageOf<M, T>>]),
+);
 
-/// First robot number of a chunk, its robots, sensed states and beacons.
-type Speaking<'a, M, T> =
-    (u32, ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]));
-
-/// First robot number of a chunk, its robots and commands.
-type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
+/// First number, robots, and places for their commands.
+type Actors<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::task::Task>::Command]));
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{Task as _, model::shape::Shape, tasks::flocking::Flocking};
-    use wdgnn_robot::{
-        config::Behaviour,
-        onboard::{ModelOf, Onboard},
-    };
+    use wdgnn_core::tasks::flocking::Flocking;
+    use wdgnn_robot::onboard;
 
     use super::*;
     use crate::{
         episode::{Episode, RunningEpisode},
+        medium::robot_config::SwarmConfig,
         models,
+        profiles::Profile,
         recipe::{Architecture, RecipeName},
         seeds::{Purpose, generator},
-        swarm::typed::{Online, Typed},
+        swarm::typed::Typed,
         world::{Scenario, flock::Flock},
     };
 
@@ -264,35 +260,32 @@ mod tests {
     /// Compares robots with tables and robots without tables, tick by tick.
     fn check(scenario: Scenario, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let weights = file.weights();
-        let model: ModelOf<'_, Flocking> =
-            <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
-        let behaviour = Behaviour::new(weights.header.learning);
-        assert!(behaviour.forgets() && behaviour.learning.step > 0.0);
-        let task = Flocking::from_settings(&weights.header.task.numbers);
-        let config = RobotConfig { model, task, checksum: 0, behaviour };
+        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        assert!(robot.is_memoryless() && robot.agent.learning.step > 0.0);
+        let config = SwarmConfig { robot, checksum: 0 };
         let start =
             Episode::<Flock>::draw(&Flock::default(), &scenario, &mut generator(4, Purpose::Testing, 0))
                 .unwrap();
-        let mut nodes = Typed::<_, _, Exact>::new(&config, Online::Decentralized, &start.states);
-        let mut packed = Packed::new(&config, true, &start.states);
+        let online = Online::Decentralized;
+        let mut typed = Typed::new(&config, Profile::Exact, online, &start.states);
+        let mut packed = Packed::new(&robot, online, &start.states);
         let mut flights = [start.begin(), start.begin()];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut crowded = false;
         for tick in 0..scenario.ticks {
             let [one, other] = &mut flights;
-            one.decide(&mut nodes).unwrap();
+            one.decide(&mut typed).unwrap();
             pool.install(|| other.decide(&mut packed)).unwrap();
-            assert!(seen(one, &nodes) == seen(other, &packed), "{scenario:?}, tick {tick}");
-            crowded |= (0..scenario.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
-            one.advance(&task);
-            other.advance(&task);
+            assert!(seen(one, &typed) == seen(other, &packed), "{scenario:?}, tick {tick}");
+            crowded |= (0..scenario.robots).any(|robot| one.links.of(robot).len() > MAX_NEIGHBORS);
+            one.advance(&robot.agent.task);
+            other.advance(&robot.agent.task);
         }
         assert_eq!(crowded, scenario.radius > 3.0, "{scenario:?}");
     }
 
     #[test]
-    fn packed_robots_equal_nodes_bit_for_bit() {
+    fn packed_robots_equal_robots_with_tables_bit_for_bit() {
         let calm = Scenario { robots: 50, ticks: 60, ..Scenario::PAPER };
         check(calm, 1);
         // More robots in range than a table holds, with changing neighbors.

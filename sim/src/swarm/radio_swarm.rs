@@ -205,7 +205,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
     }
 
     /// Runs the second half of a tick: robots receive, act and learn.
-    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
+    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) {
         let (radios, on) = (&mut self.receivers.radios, &self.on);
         let forged = self.medium.deliver(scene, &self.said, |robot, frame| {
             if on[robot] {
@@ -247,13 +247,13 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
     /// Returns a robot's motor output for its last command.
     ///
     /// A robot that has lost its own state is braked by its drive.
-    fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
+    fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Command {
         let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
             return T::zero_command();
         };
         let mut command = match outcome.counts.stopped {
             0 => outcome.output::<T>(),
-            _ => self.medium.common.task.fallback(&scene.states[robot], Isolation::Stop),
+            _ => self.medium.common.task().fallback(&scene.states[robot], Isolation::Stop),
         };
         self.motors.act(scene.tick, robot, command.as_mut());
         command
@@ -261,7 +261,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
 }
 
 impl<T: SimTask> Swarm<T> for RadioSwarm<'_, T> {
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
         self.speak(scene)?;
         self.listen(scene, commands);
         Ok(())

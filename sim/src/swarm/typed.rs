@@ -1,161 +1,148 @@
-//! Fast path: robots in this process that exchange beacons without faults.
+//! Robots in this process that exchange decoded messages, over a medium without faults.
 //!
-//! Each beacon is encoded and decoded once, as its link profile does, and all robots in range get
-//! the result. The profile `exact` changes no bit, so it skips this. A test compares this path with
-//! robots that exchange bytes ([`super::native`]).
+//! Each message is encoded and decoded once per exchange, as its link profile does, and all robots in
+//! range receive the result. On `exact` that changes no bit, so it is left out. A test compares these
+//! swarms with robots that exchange bytes ([`super::native`]).
 
-use std::any::TypeId;
-
-use wdgnn_core::{Task, model::Model, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{Codec, exact::Exact},
-    header::Parts,
+use wdgnn_core::{
+    agent::{Agent, Config},
+    message::{Message, MessageOf},
+    model::Model,
+    task::{State as _, Task},
+    tensor::Tensor as _,
 };
-use wdgnn_robot::{
-    control_loop::{self, Hearing, PortErrors},
-    node::{BeaconOf, Node},
-    onboard::NEIGHBOURS,
-    ports::Sensed,
-};
+use wdgnn_link::link::{MessageLink as _, RadioLink as _, Reception};
+use wdgnn_robot::{onboard::MAX_BUFFER_LEN, ports::Sensed, robot::Robot, safety::gate::Verdict};
 
 use crate::{
     error::Result,
-    medium::robot_config::RobotConfig,
-    ports::RecordingActuator,
-    profiles::LinkCodec,
+    medium::{
+        any_link::{AnyLink, AnyLinkOf},
+        robot_config::{SimRobot, SwarmConfig},
+    },
+    profiles::Profile,
     scene::{CentralRule, ParamView, RobotInternals, Scene, SimTask, Swarm},
     threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
-/// Buffer size for any profile's frame.
-pub const MAX_FRAME_BYTES: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
-
-/// Online learning of the wide part.
+/// Learning rule of a swarm.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "contains a function")]
 pub enum Online<T: Task> {
     /// No learning.
     Off,
-    /// Learning on each robot, with consensus between neighbors.
+    /// Each robot learns and averages with its neighbors.
     Decentralized,
-    /// Centralized learning from the whole swarm (eq. `onlinelearning`), with this step size.
+    /// One center sees the whole swarm (eq. `onlinelearning`), with this step size.
     Centralized(f32, CentralRule<T>),
 }
 
-/// First node number of a chunk, its nodes and commands.
-type Acting<'a, M, T, P> = (usize, (&'a mut [Node<M, T, NEIGHBOURS, P>], &'a mut [<T as Task>::Output]));
+/// First index, robots, and their commands.
+type Chunk<'a, M, T> = (usize, (&'a mut [SimRobot<M, T>], &'a mut [<T as Task>::Command]));
 
-/// Decoded frame.
-type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
+/// Message of one frame; `None` if the robot does not send.
+type Sent<M, T> = Option<(MessageOf<M, T>, Reception)>;
 
-/// Nodes of one model on one link profile.
+/// Robots of one model on one link profile.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct Typed<T: SimTask, M: Model, P = Exact> {
-    nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
-    /// Frames of a tick, each robot's in a row; `None` for robots that do not send.
-    said: Vec<Said<M, T>>,
+pub struct Typed<T: SimTask, M: Model> {
+    robots: Vec<SimRobot<M, T>>,
+    profile: Profile,
+    decoder: AnyLinkOf<M, T>,
+    frames: usize,
+    /// Messages of a tick, those of each robot in a row.
+    sent: Vec<Sent<M, T>>,
     online: Online<T>,
 }
 
-impl<T, M, P> Typed<T, M, P>
+impl<T, M> Typed<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    P: LinkCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy,
 {
-    /// Creates a swarm with these initial states.
-    pub fn new(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> Self {
-        let nodes = (0..).zip(start).map(|(id, state)| config.node(id, *state, P::default())).collect();
-        Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
+    /// Creates a swarm of one model at its start.
+    pub fn new(config: &SwarmConfig<M, T>, profile: Profile, online: Online<T>, start: &[T::State]) -> Self {
+        let robots = (0..).zip(start).map(|(id, state)| config.build(id, *state, profile, None)).collect();
+        let decoder: AnyLinkOf<M, T> = AnyLink::new(profile, config.checksum, None);
+        let frames = decoder.frames() as usize;
+        Self { robots, profile, decoder, frames, sent: Vec::with_capacity(start.len() * frames), online }
     }
 
-    /// Appends the decoded frames of a node.
-    fn speak(node: &mut Node<M, T, NEIGHBOURS, P>, said: &mut Vec<Said<M, T>>) {
-        if TypeId::of::<P>() == TypeId::of::<Exact>() {
-            said.push(Some((node.beacon(), Parts::ALL)));
+    /// Encodes and decodes the messages of one robot.
+    fn send(&mut self, robot: usize) {
+        let robot = &mut self.robots[robot];
+        if self.profile == Profile::Exact {
+            let message = robot.message();
+            self.sent.push(Some((message, Reception::whole(message.tick))));
             return;
         }
-        for index in 0..P::FRAMES {
-            let mut buffer = [0; MAX_FRAME_BYTES];
-            let frame = node.speak_frame(index, &mut buffer).and_then(|length| buffer.get(..length));
-            said.push(frame.and_then(|frame| P::default().decode(node.link(), node.tick(), frame).ok()));
-        }
-    }
-
-    /// Runs one step of the centralized rule.
-    fn learn_together(&mut self, step: f32, rule: CentralRule<T>, commands: &[T::Output]) {
-        let Some(first) = self.nodes.first() else { return };
-        let states: Vec<T::State> = self.nodes.iter().map(|node| *node.state()).collect();
-        let outputs: Vec<T::Output> = self.nodes.iter().map(|node| *node.output()).collect();
-        let through = first.behaviour().learning.through_clamp;
-        let gradients = rule(first.task(), &states, &outputs, commands, through);
-        let mut wide = *first.wide();
-        for (node, gradient) in self.nodes.iter().zip(&gradients) {
-            node.model().descend(&mut wide, node.chains(), &node.model().gradient(gradient), step);
-        }
-        for node in &mut self.nodes {
-            node.set_wide(&wide);
+        for index in 0..self.frames as u32 {
+            let mut buffer = [0; MAX_BUFFER_LEN];
+            let frame = robot.send(index, &mut buffer).and_then(|length| buffer.get_mut(..length));
+            let mut message = Message::empty(T::State::zero());
+            let tick = robot.tick();
+            let received = frame.and_then(|frame| self.decoder.receive(tick, frame, &mut message).ok());
+            self.sent.push(received.map(|reception| (message, reception)));
         }
     }
 }
 
-impl<T, M, P> Swarm<T> for Typed<T, M, P>
+impl<T, M> Swarm<T> for Typed<T, M>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
-    P: LinkCodec,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync,
 {
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.said.clear();
-        for (node, state) in self.nodes.iter_mut().zip(scene.states) {
-            node.sense(scene.tick, Some(Sensed::now(*state)));
-            if node.speaks() {
-                Self::speak(node, &mut self.said);
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
+        self.sent.clear();
+        for (index, state) in scene.states.iter().enumerate().take(self.robots.len()) {
+            let robot = &mut self.robots[index];
+            robot.sense(scene.tick, Some(Sensed::now(*state)));
+            if robot.sends() {
+                self.send(index);
             } else {
-                self.said.extend((0..P::FRAMES).map(|_| None));
+                self.sent.extend((0..self.frames).map(|_| None));
             }
         }
         commands.clear();
-        commands.resize(self.nodes.len(), T::zero_command());
-        let said = &self.said;
-        let frames = P::FRAMES as usize;
-        let hear_and_act = |(first, (nodes, commands)): Acting<'_, M, T, P>| {
-            for ((robot, node), command) in (first..).zip(nodes).zip(commands) {
-                let mut hearing = Hearing::default();
-                for &other in scene.links.of(robot) {
+        commands.resize(self.robots.len(), T::zero_command());
+        let (sent, frames) = (&self.sent, self.frames);
+        let receive_and_act = |(first, (robots, commands)): Chunk<'_, M, T>| {
+            for ((index, robot), command) in (first..).zip(robots).zip(commands) {
+                for &other in scene.links.of(index) {
                     let from = other as usize * frames;
-                    for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten()
+                    for (message, reception) in
+                        sent.get(from..from + frames).unwrap_or_default().iter().flatten()
                     {
-                        hearing.heard += 1;
-                        if let Err(refusal) = node.accept_parts(beacon, *parts) {
-                            hearing.refused.count(refusal);
-                        }
+                        // A rejected message is a missing edge, as on the radio.
+                        let _ = robot.accept(message, reception);
                     }
                 }
-                control_loop::conclude(
-                    node,
-                    &mut RecordingActuator(command),
-                    &hearing,
-                    PortErrors::default(),
-                );
+                robot.end_receive();
+                let (decided, verdict) = robot.decide();
+                *command = decided;
+                robot.set_executed((verdict != Verdict::Blind).then_some(decided));
+                robot.learn();
             }
         };
-        let chunk = chunk_len(self.nodes.len(), MIN_PARALLEL_TICKS);
-        let actors = self.nodes.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
-        for_each_chunk((0..).step_by(chunk).zip(actors), hear_and_act);
-        if let Online::Centralized(step, rule) = self.online {
-            self.learn_together(step, rule, commands);
+        let some = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
+        let actors = self.robots.chunks_mut(some).zip(commands.chunks_mut(some));
+        for_each_chunk((0..).step_by(some).zip(actors), receive_and_act);
+        if let (Online::Centralized(step, rule), Some(first)) = (self.online, self.robots.first()) {
+            let config = first.config().agent;
+            let agents = self.robots.iter_mut().map(Robot::agent_mut).collect();
+            learn_centrally(&config, agents, step, rule, commands);
         }
         Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
-        let node = self.nodes.get(robot)?;
-        Some(ParamView { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+        let robot = self.robots.get(robot)?;
+        let offline = robot.config().agent.model.offline().numbers();
+        Some(ParamView { wide: robot.agent().wide().numbers(), offline })
     }
 
     fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
-        self.nodes.get(robot).map(internals)
+        self.robots.get(robot).map(internals)
     }
 
     fn learns(&self) -> bool {
@@ -163,18 +150,42 @@ where
     }
 }
 
-/// Returns the internal values of a node.
-pub(super) fn internals<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> RobotInternals<'_, T>
+/// Takes one step of the centralized rule (eq. `onlinelearning`).
+pub(super) fn learn_centrally<M, T>(
+    config: &Config<M, T>,
+    mut agents: Vec<&mut Agent<M, T>>,
+    step: f32,
+    rule: CentralRule<T>,
+    commands: &[T::Command],
+) where
+    T: SimTask,
+    M: Model<Features = T::Features, Output = T::Command>,
+{
+    let Some(first) = agents.first() else { return };
+    let mut wide = *first.wide();
+    let states: Vec<T::State> = agents.iter().map(|agent| *agent.state()).collect();
+    let outputs: Vec<T::Command> = agents.iter().map(|agent| *agent.output()).collect();
+    let gradients = rule(&config.task, &states, &outputs, commands, config.learning.through_clamp);
+    for (agent, gradient) in agents.iter().zip(&gradients) {
+        config.model.descend(&mut wide, agent.taps(), &config.model.gradient(gradient), step);
+    }
+    for agent in &mut agents {
+        agent.set_wide(&wide);
+    }
+}
+
+/// Returns the internal values of a robot.
+pub(super) fn internals<M, T>(robot: &SimRobot<M, T>) -> RobotInternals<'_, T>
 where
     T: SimTask,
-    M: Model<Features = T::Features, Output = T::Output>,
-    P: Codec,
+    M: Model<Features = T::Features, Output = T::Command>,
 {
+    let trusted = robot.trusted();
     RobotInternals {
-        state: node.state(),
-        output: node.output(),
-        taps: M::first_taps(node.chains()),
-        neighbors: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
-        has_exchanged: node.has_turn(),
+        state: robot.agent().state(),
+        output: robot.agent().output(),
+        taps: M::first_line_taps(robot.agent().taps()),
+        neighbors: trusted.map(|n| (n.message.sender.into(), n.last_received, &n.message.state)).collect(),
+        has_exchanged: robot.has_turn(),
     }
 }

@@ -29,7 +29,7 @@ use crate::{
 /// State of a world's robots.
 pub type StateOf<W> = <<W as World>::Task as Task>::State;
 /// Command of a world's robots.
-pub type OutputOf<W> = <<W as World>::Task as Task>::Output;
+pub type OutputOf<W> = <<W as World>::Task as Task>::Command;
 /// Controller of a world's robots.
 pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
 
@@ -156,8 +156,8 @@ pub trait Training: World {
             scale: Scale::Closed,
             step: 1.0,
             ball: 1.0,
-            personal_step: 0.0,
-            heeds: false,
+            bias_step: 0.0,
+            adapts_gain: false,
         })
     }
 
@@ -191,9 +191,9 @@ pub struct TrainingConfig<T> {
     /// Radius of the parameters' ball, in units of α_W·C.
     pub ball: f32,
     /// Step of a robot's own bias against actuator errors; 0 for none.
-    pub personal_step: f32,
+    pub bias_step: f32,
     /// Whether robots adapt their gain to the observed effect of commands.
-    pub heeds: bool,
+    pub adapts_gain: bool,
 }
 
 /// Controller without a network.

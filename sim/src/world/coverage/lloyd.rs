@@ -50,7 +50,7 @@ impl Swarm<Coverage> for LocalLloyd {
 
 /// Command that covers the whole way in one tick, within the speed limit.
 fn go(task: &Coverage, way: [f32; 2]) -> [f32; 2] {
-    task.command(&way.map(|x| x / task.period))
+    task.saturate(&way.map(|x| x / task.period))
 }
 
 /// Controller without motion.

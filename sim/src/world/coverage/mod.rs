@@ -126,8 +126,8 @@ impl Training for Area {
             scale: Scale::Closed,
             step: 0.02,
             ball: 1.0,
-            personal_step: 0.0,
-            heeds: false,
+            bias_step: 0.0,
+            adapts_gain: false,
         };
         (recipe != RecipeName::Paper).then_some(settings)
     }

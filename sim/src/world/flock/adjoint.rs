@@ -6,7 +6,7 @@ use wdgnn_core::{
     task::Task,
     tasks::flocking::{Flocking, Motion},
 };
-use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance as _};
+use wdgnn_robot::{onboard::OnboardTask, tasks::CollisionAvoidance as _};
 
 use super::{dynamics::SwarmDynamics, motion::mean_velocity};
 use crate::world::{Adjoint, World};
@@ -35,7 +35,7 @@ impl<const D: usize> FlockAdjoint<D> {
 
 impl<W: World<Task = Flocking<D>>, const D: usize> Adjoint<W> for FlockAdjoint<D>
 where
-    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: OnboardTask + Task<State = Motion<D>, Command = [f32; D]>,
 {
     fn score(&mut self, _: u32, motions: &[Motion<D>], weight: f32, grad: &mut [f32]) {
         let mean = mean_velocity(motions).map(|mean| mean as f32);
@@ -74,7 +74,7 @@ where
         grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     ) {
-        let share = if task.normalised { 1.0 / (others.len() + 1) as f32 } else { 1.0 };
+        let share = if task.normalized { 1.0 / (others.len() + 1) as f32 } else { 1.0 };
         for (axis, grad) in grad[..D].iter().enumerate() {
             let grad = share * grad;
             add(None, D + axis, grad * others.len() as f32);

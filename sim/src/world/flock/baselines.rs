@@ -13,7 +13,7 @@ use wdgnn_core::{
     task::Task,
     tasks::flocking::{Flocking, Motion},
 };
-use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance};
+use wdgnn_robot::{onboard::OnboardTask, tasks::CollisionAvoidance};
 
 use super::expert::{Expert, HardestBraking, Preference};
 use crate::{
@@ -33,14 +33,14 @@ pub struct WithCollisionGuard<W, const D: usize> {
 
 impl<W: Preference<D>, const D: usize> Swarm<Flocking<D>> for WithCollisionGuard<W, D>
 where
-    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]> + Send,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Command = [f32; D]> + Send,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.preferred.preferred_commands(scene, commands);
         for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
             let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
             let steered = self.task.repulsion(own, others(), command);
-            *command = self.task.avoid_cooperative(own, others(), self.task.command(&steered));
+            *command = self.task.avoid_cooperative(own, others(), self.task.saturate(&steered));
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl<const D: usize> Preference<D> for DelayedAveraging<D> {
 /// Returns the baselines of flocking, in table order.
 pub fn baselines<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Baseline<W>>
 where
-    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: OnboardTask + Task<State = Motion<D>, Command = [f32; D]>,
 {
     let baseline = |name, title, shown, make| Baseline { name, title, shown, make };
     vec![
@@ -166,14 +166,14 @@ fn guarded<W: Preference<D> + 'static, const D: usize>(
     task: &Flocking<D>,
 ) -> Box<dyn Swarm<Flocking<D>>>
 where
-    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Command = [f32; D]>,
 {
     Box::new(WithCollisionGuard { preferred, task: *task })
 }
 
 fn hearsay<const D: usize>(hops: Option<u32>, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
 where
-    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Command = [f32; D]>,
 {
     guarded(DelayedAveraging::new(hops, task.period), task)
 }
@@ -237,7 +237,7 @@ mod tests {
         let mut commands = Vec::new();
         let mut swarm = WithCollisionGuard {
             preferred: Ahead,
-            task: Flocking { strength: 40.0, ..Flocking::NORMALISED },
+            task: Flocking { strength: 40.0, ..Flocking::NORMALIZED },
         };
         swarm.fly(&scene(0, &motions, &links), &mut commands).unwrap();
         // 40 · (1/0.2 − 1/0.5) = 120 backward for the rear robot.

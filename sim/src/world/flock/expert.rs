@@ -71,7 +71,7 @@ impl Expert {
 
 impl<const D: usize> Swarm<Flocking<D>> for Expert
 where
-    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: Task<State = Motion<D>, Command = [f32; D]>,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.commands(scene.states, commands);
@@ -96,7 +96,7 @@ pub struct HardestBraking {
 
 impl<const D: usize> Swarm<Flocking<D>> for HardestBraking
 where
-    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: Task<State = Motion<D>, Command = [f32; D]>,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.preferred_commands(scene, commands);

@@ -8,7 +8,7 @@ use wdgnn_core::{
     task::Task,
     tasks::flocking::{Flocking, Motion},
 };
-use wdgnn_robot::onboard::Onboard;
+use wdgnn_robot::onboard::OnboardTask;
 
 use super::{
     adjoint::FlockAdjoint,
@@ -139,7 +139,7 @@ impl Space<3> for Flock<3> {
 impl<const D: usize> World for Flock<D>
 where
     Self: Space<D>,
-    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: OnboardTask + Task<State = Motion<D>, Command = [f32; D]>,
 {
     type Task = Flocking<D>;
     type Shapes = <Self as Space<D>>::Shapes;
@@ -206,7 +206,7 @@ where
 impl<const D: usize> Presentation for Flock<D>
 where
     Self: Space<D>,
-    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: OnboardTask + Task<State = Motion<D>, Command = [f32; D]>,
 {
     const TITLE: &'static str = <Self as Space<D>>::TITLE;
     const SCORE: &'static str = "velocity variation in m²/s²";
@@ -227,7 +227,7 @@ where
 impl<const D: usize> Training for Flock<D>
 where
     Self: Space<D>,
-    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: OnboardTask + Task<State = Motion<D>, Command = [f32; D]>,
 {
     /// Returns the training configuration of a recipe.
     ///
@@ -242,16 +242,16 @@ where
             scale: Scale::Echo(ECHO),
             step: 100.0,
             ball: 20.0,
-            personal_step: 0.015,
-            heeds: true,
+            bias_step: 0.015,
+            adapts_gain: true,
         };
         let ours = TrainingConfig {
             task: Flocking::<D>::SUMS,
             scale: Scale::Mean,
             step: 5.0,
             ball: 1.0,
-            personal_step: 0.0,
-            heeds: false,
+            bias_step: 0.0,
+            adapts_gain: false,
         };
         Some(match recipe {
             RecipeName::Through | RecipeName::Evolve => through,

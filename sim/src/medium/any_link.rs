@@ -1,0 +1,310 @@
+//! Links of all profiles and securities behind one type, so that robots are compiled once.
+
+use wdgnn_core::{
+    filter::DelayLines,
+    message::Message,
+    model::Model,
+    task::{NodeId, State, Task},
+    tensor::Tensor,
+};
+use wdgnn_link::{
+    encoding::{Encoding, Outgoing, esb32::Esb32, exact::Exact, half, p2p57::P2p57},
+    error::FrameError,
+    header::FrameId,
+    link::{Link, MessageLink, RadioLink, Reception},
+    security::{
+        KeyState, LinkSecurity, Open, PeerEvent, PeerIdentities, PeerIdentity,
+        ccm::BlockCipher as _,
+        group_key::GroupKey,
+        key::Key,
+        key_ring::StoredKeys,
+        managed_keys::{ManagedKeys, ROSTER},
+    },
+};
+use wdgnn_robot::onboard::MAX_BUFFER_LEN;
+
+use crate::{cipher::CachedAes, profiles::Profile};
+
+/// Keys of one robot.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "contains keys")]
+pub struct RobotKeys<'a> {
+    /// Group key of the swarm.
+    pub group: &'a Key,
+    /// Keys for rotation and peer authentication.
+    pub own: Option<OwnKeys>,
+}
+
+/// Personal keys of one robot, for group keys that change and for peer authentication.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "contains keys")]
+pub struct OwnKeys {
+    /// Address of the robot.
+    pub name: NodeId,
+    /// Personal key of the robot.
+    pub personal: Key,
+    /// Epoch of the first group key.
+    pub epoch: u8,
+    /// Pair keys that authenticate peers; empty without peer authentication.
+    pub roster: &'static [Key],
+}
+
+/// Link of any profile and security.
+#[allow(missing_debug_implementations, reason = "contains a trait object")]
+pub struct AnyLink<S, L, W>(Box<dyn MessageLink<S, L, W> + Send + Sync>);
+
+/// Link of robots with the model `M` and the task `T`.
+pub type AnyLinkOf<M, T> = AnyLink<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide>;
+
+impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
+    /// Creates a link; without keys it is open. `model` is the checksum of the weight file.
+    pub fn new(profile: Profile, model: u32, keys: Option<RobotKeys<'_>>) -> Self {
+        match profile {
+            Profile::Exact => Self::on::<Exact, 8>(model, keys),
+            Profile::Dot154 => Self::on::<half::Dot154, 8>(model, keys),
+            Profile::Esb32 => Self::on::<Esb32, 4>(model, keys),
+            Profile::Espnow => Self::on::<half::EspNow, 8>(model, keys),
+            Profile::P2p57 => Self::on::<P2p57, 8>(model, keys),
+        }
+    }
+
+    fn on<E: Encoding + Send + Sync + 'static, const TAG: usize>(
+        model: u32,
+        keys: Option<RobotKeys<'_>>,
+    ) -> Self {
+        let Some(RobotKeys { group, own }) = keys else { return Self(Box::new(Link::<E>::open(model))) };
+        let mut security = managed::<TAG>(group);
+        if let Some(OwnKeys { name, personal, epoch, roster }) = own {
+            security = security
+                .with_key_rotation(name, &personal, epoch, group)
+                .with_peer_keys(name, &personal, roster);
+        }
+        Self(Box::new(Link::<E, _>::new(model, security)))
+    }
+}
+
+/// Security without personal keys.
+fn managed<const TAG: usize>(group: &Key) -> ManagedKeys<CachedAes, TAG, ROSTER> {
+    ManagedKeys::new(GroupKey::with_cipher(CachedAes::with_key(group)))
+}
+
+/// Whether the frames of a profile have room for messages of these types.
+pub fn fits<S: State, L: DelayLines, W: Tensor>(profile: Profile) -> bool {
+    match profile {
+        Profile::Exact => Exact::fits::<S, L, W>(),
+        Profile::Dot154 => half::Dot154::fits::<S, L, W>(),
+        Profile::Esb32 => Esb32::fits::<S, L, W>(),
+        Profile::Espnow => half::EspNow::fits::<S, L, W>(),
+        Profile::P2p57 => P2p57::fits::<S, L, W>(),
+    }
+}
+
+impl<S, L, W> PeerIdentities for AnyLink<S, L, W> {
+    fn requires_proof(&self) -> bool {
+        self.0.requires_proof()
+    }
+
+    fn peer(&self, sender: NodeId, now: u32) -> PeerIdentity {
+        self.0.peer(sender, now)
+    }
+
+    fn unanswered(&self, sender: NodeId) -> u8 {
+        self.0.unanswered(sender)
+    }
+
+    fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
+        self.0.report(sender, event, now);
+    }
+}
+
+impl<S, L, W> KeyState for AnyLink<S, L, W> {
+    fn key_epoch(&self) -> u8 {
+        self.0.key_epoch()
+    }
+
+    fn stored_keys(&self) -> Option<StoredKeys> {
+        self.0.stored_keys()
+    }
+
+    fn restore_keys(&mut self, keys: &StoredKeys) {
+        self.0.restore_keys(keys);
+    }
+
+    fn has_unsaved_keys(&self) -> bool {
+        self.0.has_unsaved_keys()
+    }
+
+    fn set_keys_saved(&mut self) {
+        self.0.set_keys_saved();
+    }
+}
+
+impl<S, L, W> RadioLink for AnyLink<S, L, W> {
+    fn frames(&self) -> u32 {
+        self.0.frames()
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.0.is_sealed()
+    }
+
+    fn model(&self) -> u32 {
+        self.0.model()
+    }
+
+    fn boot(&self) -> u32 {
+        self.0.boot()
+    }
+
+    fn set_boot(&mut self, boot: u32) {
+        self.0.set_boot(boot);
+    }
+
+    fn set_swarm_size(&mut self, robots: NodeId) {
+        self.0.set_swarm_size(robots);
+    }
+
+    fn begin(&mut self, now: u32) {
+        self.0.begin(now);
+    }
+
+    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        self.0.id(now, frame)
+    }
+
+    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
+        self.0.authenticate(now, since, frame)
+    }
+}
+
+impl<S, L, W> MessageLink<S, L, W> for AnyLink<S, L, W> {
+    fn max_len(&self) -> usize {
+        self.0.max_len()
+    }
+
+    fn send(
+        &mut self,
+        message: &Message<S, L, W>,
+        round: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        self.0.send(message, round, index, buffer)
+    }
+
+    fn receive(
+        &mut self,
+        now: u32,
+        frame: &mut [u8],
+        into: &mut Message<S, L, W>,
+    ) -> Result<Reception, FrameError> {
+        self.0.receive(now, frame, into)
+    }
+}
+
+/// Makes frames with any sender and number: the tool of attackers.
+pub trait FrameForge<S, L, W>: Send {
+    /// Frames per exchange.
+    fn frames(&self) -> u32;
+
+    /// Function that reads sender and number of a frame, received at a tick.
+    fn reader(&self) -> fn(&[u8], u32) -> Option<FrameId>;
+
+    /// Length of a header in bytes.
+    fn header_len(&self) -> usize;
+
+    /// Seals a message as frame `index` of exchange `round` with any boot count and sequence number.
+    fn write(
+        &self,
+        message: &Message<S, L, W>,
+        boot: u32,
+        sequence: u32,
+        round: u32,
+        index: u32,
+    ) -> Option<Vec<u8>>;
+
+    /// Opens and decodes a frame. Returns its boot count and sequence number.
+    fn read(&mut self, now: u32, frame: &[u8], into: &mut Message<S, L, W>) -> Result<FrameId, FrameError>;
+
+    /// Whether a frame is authenticated by the group key, whenever it was sent.
+    fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool;
+}
+
+/// Creates a forge; without a key, frames are open. `model` is the checksum of the weight file.
+pub fn forge<S: State, L: DelayLines, W: Tensor>(
+    profile: Profile,
+    model: u32,
+    key: Option<&Key>,
+) -> Box<dyn FrameForge<S, L, W>> {
+    fn on<E: Encoding + Send + 'static, S: State, L: DelayLines, W: Tensor, const TAG: usize>(
+        model: u32,
+        key: Option<&Key>,
+    ) -> Box<dyn FrameForge<S, L, W>> {
+        match key {
+            None => Box::new(Forge::<E, _> { model, link: Link::<E>::open(model), seal: Open }),
+            Some(key) => {
+                let link = Link::<E, _>::new(model, managed::<TAG>(key));
+                Box::new(Forge::<E, _> { model, link, seal: managed::<TAG>(key) })
+            }
+        }
+    }
+    match profile {
+        Profile::Exact => on::<Exact, S, L, W, 8>(model, key),
+        Profile::Dot154 => on::<half::Dot154, S, L, W, 8>(model, key),
+        Profile::Esb32 => on::<Esb32, S, L, W, 4>(model, key),
+        Profile::Espnow => on::<half::EspNow, S, L, W, 8>(model, key),
+        Profile::P2p57 => on::<P2p57, S, L, W, 8>(model, key),
+    }
+}
+
+struct Forge<E, X> {
+    model: u32,
+    link: Link<E, X>,
+    seal: X,
+}
+
+impl<E, X, S, L, W> FrameForge<S, L, W> for Forge<E, X>
+where
+    E: Encoding + Send,
+    X: LinkSecurity + Send,
+    S: State,
+    L: DelayLines,
+    W: Tensor,
+{
+    fn frames(&self) -> u32 {
+        E::FRAMES
+    }
+
+    fn reader(&self) -> fn(&[u8], u32) -> Option<FrameId> {
+        |frame, now| E::header(frame, now).map(|header| header.id)
+    }
+
+    fn header_len(&self) -> usize {
+        E::HEADER_LEN
+    }
+
+    fn write(
+        &self,
+        message: &Message<S, L, W>,
+        boot: u32,
+        sequence: u32,
+        round: u32,
+        index: u32,
+    ) -> Option<Vec<u8>> {
+        let out = Outgoing { message, boot, sequence, model: self.model, round };
+        let mut buffer = [0; MAX_BUFFER_LEN];
+        let length = E::encode(&out, index, &mut buffer)?;
+        let length = self.seal.seal::<E>(self.model, &out.id(), length, &mut buffer)?;
+        Some(buffer.get(..length)?.to_vec())
+    }
+
+    fn read(&mut self, now: u32, frame: &[u8], into: &mut Message<S, L, W>) -> Result<FrameId, FrameError> {
+        let mut frame = frame.to_vec();
+        MessageLink::<S, L, W>::receive(&mut self.link, now, &mut frame, into)?;
+        self.link.id(now, &frame).ok_or(FrameError::TooShort)
+    }
+
+    fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool {
+        self.link.authenticate(now, 0, frame).is_some()
+    }
+}
