@@ -1,18 +1,12 @@
 //! The command line. One subcommand, one file in `commands`.
 
-use std::{
-    any::TypeId,
-    ffi::OsString,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{any::TypeId, ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands::{self, scenario, shard},
     error::{self, Error, Result},
-    files,
     jobs::Shard,
     option_range::OptionRange,
     table,
@@ -25,7 +19,7 @@ const THREADS: OptionRange = OptionRange::whole(1, 4096);
 
 /// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
 ///
-/// Without a subcommand it flies the flocking experiment (`host-sim flock`).
+/// Without a subcommand it runs `host-sim eval`: the flocking experiment.
 #[derive(Debug, Parser)]
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
@@ -39,28 +33,20 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
-    Air(commands::air::AirArguments),
-    Bench(commands::bench::BenchArguments),
-    /// Print what a shell needs to complete this program's options, such as `host-sim completions bash`.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    Faults(commands::faults::FaultsArguments),
-    Flock(commands::flock::FlockArguments),
-    Key(commands::key::KeyArguments),
-    /// Print the manual page of everything: `host-sim man | man -l -`.
-    Man,
-    Merge(shard::MergeArguments),
-    Fly(commands::fly::FlyArguments),
-    Schema(commands::schema::SchemaArguments),
-    Shift(commands::shift::ShiftArguments),
-    Swarm(commands::swarm::SwarmArguments),
-    Sweep(commands::sweep::SweepArguments),
-    /// List the tasks there are.
-    Tasks,
-    Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
+    Eval(commands::eval::EvalArguments),
+    Run(commands::run::RunArguments),
+    Sweep(commands::sweep::SweepArguments),
+    Shift(commands::shift::ShiftArguments),
+    Faults(commands::faults::FaultsArguments),
+    Theorem(commands::theorem::TheoremArguments),
+    Bench(commands::bench::BenchArguments),
+    Airtime(commands::airtime::AirtimeArguments),
+    Key(commands::key::KeyArguments),
+    Schema(commands::schema::SchemaArguments),
+    /// List the tasks.
+    Tasks,
+    Merge(shard::MergeArguments),
 }
 
 impl Cli {
@@ -74,48 +60,29 @@ impl Cli {
                 .map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))?;
         }
         match self.command {
-            Some(Command::Air(arguments)) => arguments.run(),
-            Some(Command::Bench(arguments)) => arguments.run(),
-            Some(Command::Completions { shell }) => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "host-sim", &mut script);
-                files::write(Path::new("-"), &script)
-            }
-            Some(Command::Man) => files::write(Path::new("-"), &manual()?),
-            Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
-            Some(Command::Flock(arguments)) => arguments.run(),
-            Some(Command::Key(arguments)) => arguments.run(),
-            Some(Command::Merge(arguments)) => merged(&arguments.read()?)?.run(tasks),
-            Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
-            Some(Command::Schema(arguments)) => arguments.run(),
+            Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
+            Some(Command::Eval(arguments)) => task(&arguments.model.task)?.eval(&arguments),
+            Some(Command::Run(arguments)) => task(&arguments.model.task)?.run(&arguments),
+            Some(Command::Sweep(arguments)) => task(&arguments.model.task)?.sweep(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),
-            Some(Command::Swarm(arguments)) => task(&arguments.task)?.swarm(&arguments),
-            Some(Command::Sweep(arguments)) => task(&arguments.task)?.sweep(&arguments),
+            Some(Command::Faults(arguments)) => task(&arguments.model.task)?.faults(&arguments),
+            Some(Command::Theorem(arguments)) => arguments.run(),
+            Some(Command::Bench(arguments)) => arguments.run(),
+            Some(Command::Airtime(arguments)) => arguments.run(),
+            Some(Command::Key(arguments)) => arguments.run(),
+            Some(Command::Schema(arguments)) => arguments.run(),
             Some(Command::Tasks) => {
                 table::print(&list(tasks));
                 Ok(())
             }
-            Some(Command::Theorem(arguments)) => arguments.run(),
-            Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
-            None => Self::parse_from(["host-sim", "flock"]).run(tasks),
+            Some(Command::Merge(arguments)) => merged(&arguments.read()?)?.run(tasks),
+            None => Self::parse_from(["host-sim", "eval"]).run(tasks),
         }
     }
 }
 
-/// The manual page: the program and every command.
-fn manual() -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let failed = |error| Error::Failed(format!("the manual page cannot be made: {error}"));
-    let command = Cli::command();
-    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
-    for part in command.get_subcommands() {
-        clap_mangen::Man::new(part.clone()).render(&mut text).map_err(failed)?;
-    }
-    Ok(text)
-}
-
 fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
-    let heading = ["task", "what", "score, less is better", "trained by"].map(str::to_owned).to_vec();
+    let heading = ["task", "description", "score, lower is better", "trained by"].map(str::to_owned).to_vec();
     let row = |task: &&dyn tasks::Entry| {
         let (title, score, recipe) = task.words();
         [task.name(), title, score, recipe].map(str::to_owned).to_vec()

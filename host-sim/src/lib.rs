@@ -1,6 +1,6 @@
 //! Trains the network, flies swarms of `wdgnn-core` nodes, and shows what came out.
 
-// Nothing is unsafe but the use of wide registers, in one file (`train::lanes`).
+// Nothing is unsafe but the use of wide registers, in one file (`train::simd`).
 #![deny(unsafe_code)]
 
 pub mod bench;

@@ -6,7 +6,7 @@ use wdgnn_core::Task as _;
 
 use crate::{
     commands::{
-        faults::FaultsArguments, fly::FlyArguments, swarm::SwarmArguments, sweep::SweepArguments,
+        eval::EvalArguments, faults::FaultsArguments, run::RunArguments, sweep::SweepArguments,
         train::TrainArguments,
     },
     error::{Error, Result},
@@ -24,10 +24,10 @@ pub trait Entry: Sync {
     fn words(&self) -> (&'static str, &'static str, &'static str);
     /// `train`.
     fn train(&self, arguments: &TrainArguments) -> Result;
-    /// `fly`.
-    fn fly(&self, arguments: &FlyArguments) -> Result;
-    /// `swarm`.
-    fn swarm(&self, arguments: &SwarmArguments) -> Result;
+    /// `eval`.
+    fn eval(&self, arguments: &EvalArguments) -> Result;
+    /// `run`.
+    fn run(&self, arguments: &RunArguments) -> Result;
     /// `sweep`.
     fn sweep(&self, arguments: &SweepArguments) -> Result;
     /// `faults`.
@@ -71,11 +71,11 @@ impl<W: World> Entry for Of<W> {
         arguments.run::<W>()
     }
 
-    fn fly(&self, arguments: &FlyArguments) -> Result {
+    fn eval(&self, arguments: &EvalArguments) -> Result {
         arguments.run::<W>()
     }
 
-    fn swarm(&self, arguments: &SwarmArguments) -> Result {
+    fn run(&self, arguments: &RunArguments) -> Result {
         arguments.run::<W>()
     }
 

@@ -48,7 +48,7 @@ fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
 
 /// Flies five robots for 20 ticks and returns the pcap file.
 fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
-    let swarm = ["swarm", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
+    let swarm = ["run", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
     let output = host_sim(folder, &[&swarm[..], options].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::read(folder.join("swarm.pcap")).expect("a pcap file")

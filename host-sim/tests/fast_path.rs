@@ -18,7 +18,7 @@ use host_sim::{
         on_air::{Air, KEY},
         typed::Online,
     },
-    train::{first, recipe::Recipe},
+    train::{initialization, recipe::Recipe},
     world::{Condition, SwarmOf, World, coverage::Area, flock::Flock},
 };
 
@@ -61,7 +61,7 @@ fn untrained<W: World>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
     recipe.exchange = profile.exchange();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
-    let numbers = first::weights(&size, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&size, Architecture::WdGnn, 1);
     let header = recipe.header(size, recipe.learning(1.0, 1.0));
     ModelFile::new(std::path::Path::new("untrained"), &header, &numbers).unwrap()
 }

@@ -38,10 +38,10 @@ fn the_table_of_faults_is_as_it_was() {
 fn a_row_that_is_asked_for_is_flown_alone_and_says_how_to_fly_it_by_hand() {
     let rows = flown("one-WAY links", Profile::Exact);
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].options, "--one-way 0.3");
+    assert_eq!(rows[0].options, "one-way=0.3");
     assert_eq!(
         rows[0].command,
-        "host-sim fly --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --one-way 0.3"
+        "host-sim eval --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
     );
 }
 

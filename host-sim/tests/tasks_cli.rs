@@ -41,7 +41,7 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--swarms", "1", "--ticks", "20", "--robots", "5", "--json"];
     let flown =
-        |more: &[&str]| json(folder.path(), &[&["fly", "--task", "coverage"], &small[..], more].concat());
+        |more: &[&str]| json(folder.path(), &[&["eval", "--task", "coverage"], &small[..], more].concat());
     let without = flown(&[]);
     assert_eq!(
         (&without["task"], &without["robots"], &without["ticks"]),
@@ -49,15 +49,15 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     );
     assert!(total(&without, "expert") < total(&without, "still"));
     assert!(total(&without, "lloyd-local") < total(&without, "still"));
-    let page =
-        std::fs::read_to_string(folder.path().join("target/wdgnn/coverage-robots-5-swarms-1-ticks-20.html"))
-            .expect("a page");
+    let page = std::fs::read_to_string(
+        folder.path().join("target/wdgnn/eval-coverage-robots-5-swarms-1-ticks-20.html"),
+    )
+    .expect("a page");
     assert!(page.contains("Coverage of an area by its density"));
 
-    let train =
-        ["train", "--task", "coverage", "--epochs", "1", "--trajectories", "2", "--out", "mine.wdgnn"];
+    let train = ["train", "--task", "coverage", "--epochs", "1", "--swarms", "2", "--out", "mine.wdgnn"];
     let trained = said(folder.path(), &train);
-    assert!(trained.contains("host-sim fly --task coverage --model mine.wdgnn"), "{trained}");
+    assert!(trained.contains("host-sim eval --task coverage --model mine.wdgnn"), "{trained}");
     let with = flown(&["--model", "mine.wdgnn"]);
     assert_eq!(total(&with, "expert"), total(&without, "expert"), "the same swarm");
     assert!(total(&with, "wd-gnn") < total(&with, "still"), "it has learned something: {with}");
@@ -69,16 +69,16 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
 
     // The same robots as the firmware flies them, and what they said.
     let swarm =
-        ["swarm", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
+        ["run", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
     assert!(json(folder.path(), &swarm)["heard"].as_u64() > Some(0));
-    let open = ["fly", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
+    let open = ["eval", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
     json(folder.path(), &[&open[..], &small].concat());
     assert!(std::fs::metadata(folder.path().join("said.pcap")).expect("a capture").len() > 1000);
     // Faults of the air are for every task.
-    let forged = flown(&["--model", "mine.wdgnn", "--forge", "2"]);
+    let forged = flown(&["--model", "mine.wdgnn", "--fault", "forge=2"]);
     let online = |flown: &Value| flown["controllers"]["wd-gnn-online"].clone();
     assert_eq!(online(&forged)["refused"]["forged"], 2 * 20 * 5, "{forged}");
-    let lossy = flown(&["--model", "mine.wdgnn", "--drop-chance", "0.5"]);
+    let lossy = flown(&["--model", "mine.wdgnn", "--fault", "drop-chance=0.5"]);
     assert!(online(&lossy)["heard"].as_u64() < online(&forged)["heard"].as_u64(), "{lossy}");
 }
 
@@ -88,7 +88,7 @@ fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
     let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
     said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
     let swarm = [
-        "swarm",
+        "run",
         "--task",
         "flocking-3d",
         "--model",
@@ -106,7 +106,7 @@ fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
     let other = json(folder.path(), &[&swarm[..], &["--seed", "2"]].concat());
     assert_ne!(flown["digest"], other["digest"]);
     let fly = [
-        "fly",
+        "eval",
         "--task",
         "flocking-3d",
         "--model",
@@ -147,31 +147,38 @@ fn a_condition_is_swept_for_any_task() {
 #[test]
 fn what_cannot_be_is_told_with_what_can() {
     let there = "there are flocking, flocking-3d, coverage";
-    for command in ["fly", "swarm", "train", "faults"] {
+    for command in ["eval", "run", "train", "faults"] {
         let out: &[&str] = if command == "train" { &["--out", "out.wdgnn"] } else { &[] };
         refused(&[&[command, "--task", "juggling"], out].concat(), there);
     }
-    refused(&["fly", "--task", "coverage", "--speed", "3"], "--speed has no effect");
-    refused(&["swarm", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["eval", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["run", "--task", "coverage", "--speed", "3"], "--speed has no effect");
     refused(
-        &["fly", "--task", "coverage", "--robots", "0"],
+        &["eval", "--task", "coverage", "--robots", "0"],
         "--robots must be a whole number between 1 and 20000000, got 0",
     );
     refused(
-        &["fly", "--task", "coverage", "--ticks", "0"],
+        &["eval", "--task", "coverage", "--ticks", "0"],
         "--ticks must be a whole number between 1 and 1000000, got 0",
     );
-    refused(&["fly", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
+    refused(&["eval", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
     refused(
-        &["fly", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
+        &["eval", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
         "at most 256 on --profile esb32",
     );
     let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     let other = "was trained for the task flocking, not for";
-    refused(&["fly", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
-    refused(&["swarm", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
-    refused(&["flock", "--task", "coverage"], "--task must be flocking, got coverage");
+    refused(&["eval", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
+    refused(&["run", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
+    refused(
+        &["eval", "--task", "coverage", "--actuator-delay", "3"],
+        "--actuator-delay needs --task flocking",
+    );
+    refused(
+        &["eval", "--task", "coverage", "--recipe", "ours"],
+        "--recipe needs --task flocking, got coverage",
+    );
     let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
-    let chips = ["swarm", "--task", "coverage", "--nodes", "nrf52840", "--model", radio];
-    refused(&chips, "chips fly flocking only");
+    let chips = ["run", "--task", "coverage", "--target", "nrf52840", "--model", radio];
+    refused(&chips, "chips run flocking");
 }

@@ -6,9 +6,9 @@ const SHORT: [&str; 6] = ["train", "--epochs", "2", "--seed", "5", "--out"];
 
 /// Every way to train, for some task: quickly.
 const WAYS: [&[&str]; 4] = [
-    &["--trajectories", "4", "--recipe", "through"],
-    &["--trajectories", "4", "--recipe", "paper", "--robots", "8"],
-    &["--trajectories", "4", "--recipe", "ours", "--robots", "8"],
+    &["--swarms", "4", "--recipe", "through"],
+    &["--swarms", "4", "--recipe", "paper", "--robots", "8"],
+    &["--swarms", "4", "--recipe", "ours", "--robots", "8"],
     &["--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
 ];
 
@@ -42,15 +42,15 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
     let kinds: [&[&str]; 3] = [
         &["--architecture", "gnn"],
         &["--architecture", "graph-filter"],
-        &["--recipe", "ours", "--layers", "2", "--taps", "2", "--features", "16"],
+        &["--recipe", "ours", "--shape", "2,2,16"],
     ];
     for more in kinds {
-        let options = [&["--force", "--trajectories", "4"], more].concat();
+        let options = [&["--force", "--swarms", "4"], more].concat();
         let output = train(folder.path(), "2", "out.wdgnn", &options);
         assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
         let flown = Command::new(env!("CARGO_BIN_EXE_host-sim"))
             .current_dir(folder.path())
-            .args(["flock", "--swarms", "1", "--robots", "10", "--model", "out.wdgnn", "--json"])
+            .args(["eval", "--swarms", "1", "--robots", "10", "--model", "out.wdgnn", "--json"])
             .output()
             .expect("it starts");
         assert!(flown.status.success(), "{more:?}: {}", String::from_utf8_lossy(&flown.stderr));
@@ -67,14 +67,14 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
         assert!(said.contains(sentence), "{more:?}: {said}");
         assert!(!folder.path().join("out.wdgnn").exists());
     };
-    refused(&["--layers", "9", "--recipe", "ours"], "it has (layers, taps, features) (1, 4, 32)");
-    refused(&["--layers", "2"], "--recipe ours");
+    refused(&["--shape", "9,4,32", "--recipe", "ours"], "it has (layers, taps, features) (1, 4, 32)");
+    refused(&["--shape", "2,4,32"], "--recipe ours");
     refused(
         &["--profile", "dot154", "--exchange", "2"],
         "--exchange must be a whole number between 5 and 100, got 2",
     );
     refused(&["--task", "flocking-3d", "--profile", "esb32"], "does not fit the frames of --profile esb32");
-    refused(&["--recipe", "evolve", "--trajectories", "4"], "--trajectories has no effect");
+    refused(&["--recipe", "evolve", "--swarms", "4"], "--swarms has no effect");
     refused(&["--task", "coverage", "--recipe", "through"], "--task coverage has no derivative");
     refused(&["--task", "coverage", "--recipe", "paper"], "--recipe paper is not for --task coverage");
     refused(&["--task", "coverage", "--no-potential"], "--no-potential has no effect on --task coverage");
@@ -166,7 +166,7 @@ fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let flown = crate::program::host_sim(
         folder.path(),
-        &["flock", "--swarms", "1", "--robots", "8", "--model", "out.wdgnn", "--json"],
+        &["eval", "--swarms", "1", "--robots", "8", "--model", "out.wdgnn", "--json"],
     );
     assert!(flown.status.success(), "{}", String::from_utf8_lossy(&flown.stderr));
 }

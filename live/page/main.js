@@ -241,7 +241,7 @@ class Show {
   }
 }
 
-// Flies what `host-sim swarm` flies by default, and says whether it comes to the same.
+// Flies what `host-sim run` flies by default, and says whether it comes to the same.
 function check(engine) {
   const digest = engine.check();
   at("digest").textContent = digest;

@@ -12,7 +12,7 @@ use crate::{
     models,
 };
 
-/// The digest of `host-sim swarm`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
+/// The digest of `host-sim run`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
 pub fn digest() -> Result<String> {
     let condition = Condition::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;

@@ -10,10 +10,9 @@ use host_sim::{
         events::Events,
         faulty::RadioFaults,
         loss::Loss,
-        options::{About, Faults, Liars},
+        options::{About, Delay, Faults, Liars},
     },
     error::Result,
-    fault_options::FlightArguments,
     flight::{Moment, Observer, Start},
     key,
     model::ModelFile,
@@ -160,8 +159,7 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
                 loss: Loss { chance: 0.1, burst: 3.0 },
                 corrupt: 0.1,
                 duplicate: 0.1,
-                delay: 0.1,
-                latest: 5,
+                delay: Some(Delay { share: 0.1, ticks: 5 }),
                 hold_back: 0,
             },
             replay: Some(40),
@@ -188,15 +186,15 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
 }
 
 /// Whatever goes wrong with robots' bodies, clocks, links and names, as it is typed.
-const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-back 1 --brown-out 7@45 --join 0.2@30 --position-noise 0.05 \
-                      --position-bias 0.05 --heading-error 30:0.2 --sensor lost:0.2@40 --motor stuck:0.2@20 --saturation 6 \
-                      --drift 10000 --time-jump 2@50:5 --skip 0.1 --spoof 60 --sybil 5";
+const AILING: &str = "one-way=0.2 interference=0.1:3 collisions attack-delay=1 brown-out=7@45 join=0.2@30 position-noise=0.05 \
+                      position-bias=0.05 heading-error=30:0.2 sensor=lost:0.2@40 motor=stuck:0.2@20 saturation=6 \
+                      drift=10000 time-jump=2@50:5 missed-ticks=0.1 spoof=60 sybil=5";
 
 #[test]
 fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
     let image = image::build_sealed("dot154", &[]).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    let faults = FlightArguments::typed(AILING).unwrap().faults(9, u32::MAX, 4).unwrap();
+    let faults = Faults { seed: 4, ..Faults::parse(AILING).unwrap() };
     let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
     let ailing = fly_both::<Flock>(&told(faults));
     let well = fly_native::<Flock>(&told(Faults::default()));
@@ -272,8 +270,8 @@ fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_he
     let image = image::build_with("robot", &[], &settings).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     // One is captured, one is restarted in the middle of it, and a fifth of the frames is lost.
-    let options = "--kill 3@40 --rekey 50-350 --expel 3 --reboot 5@200 --drop-chance 0.2";
-    let faults = FlightArguments::typed(options).unwrap().faults(8, 500, 1).unwrap();
+    let options = "kill=3@40 rekey=50-350 expel=3 reboot=5@200 drop-chance=0.2";
+    let faults = Faults { seed: 1, ..Faults::parse(options).unwrap() };
     let told = Told { link, image: &image, robots: 8, ticks: 500, seed: 1, faults };
     let flown = fly_both::<Flock>(&told);
     assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
@@ -287,11 +285,11 @@ fn emulated_robots_prove_their_names_as_native_ones_do_and_invented_ones_count_w
     let link = Link { profile: Profile::Dot154, sealed: true };
     // An insider invents names, one robot is restarted, and a fifth of the frames is lost.
     let fly = |options: &str| {
-        let faults = FlightArguments::typed(options).unwrap().faults(10, 300, 1).unwrap();
+        let faults = Faults { seed: 1, ..Faults::parse(options).unwrap() };
         fly_both::<Flock>(&Told { link, image: &image, robots: 10, ticks: 300, seed: 1, faults })
     };
-    let proven = fly("--sybil 16 --proofs --reboot 5@100 --drop-chance 0.2");
-    let unproven = fly("--sybil 16 --reboot 5@100 --drop-chance 0.2");
+    let proven = fly("sybil=16 peer-auth reboot=5@100 drop-chance=0.2");
+    let unproven = fly("sybil=16 reboot=5@100 drop-chance=0.2");
     assert_ne!(proven.digest, unproven.digest, "proofs are said");
     assert!(proven.score.last() < unproven.score.last(), "{:?} {:?}", proven.score, unproven.score);
 }

@@ -57,7 +57,7 @@ fn the_file_is_what_the_sources_give() {
 
 #[test]
 fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
-    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "swarm", "--json"])).unwrap();
+    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "run", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
     browser.until("Number(document.documentElement.dataset.frame) > 20");

@@ -44,7 +44,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
             model,
         ]);
         let printed =
-            run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
+            run(&["eval", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
             printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
@@ -57,7 +57,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
 fn the_network_that_comes_with_it_beats_averaging() {
     let page = place("shipped").join("page.html");
     let json =
-        run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
+        run(&["eval", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
     let total = |name: &str| -> f64 {
         let (_, after) = json.split_once(&format!("\"{name}\": {{")).expect(name);
         let (_, mean) = after.split_once("\"mean\": ").expect("a mean");
@@ -80,12 +80,12 @@ fn what_it_cannot_do_is_told() {
 #[test]
 #[cfg(feature = "emulated")]
 fn emulated_robots_do_the_same_to_the_last_bit() {
-    let arguments = |nodes| ["swarm", "--task", "rendezvous", "--nodes", nodes, "--ticks", "60"];
+    let arguments = |nodes| ["run", "--task", "rendezvous", "--target", nodes, "--ticks", "60"];
     assert_eq!(digest(&arguments("native")), digest(&arguments("emulated")));
 }
 
 #[test]
 fn a_seed_gives_the_same_flight_again() {
-    let arguments = ["swarm", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
+    let arguments = ["run", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
     assert_eq!(digest(&arguments), digest(&arguments));
 }

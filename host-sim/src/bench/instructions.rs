@@ -18,12 +18,12 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::networks::Draft,
     train::{
+        bptt,
         dataset::Batch,
-        first,
         gradient::{Loss, gradient},
+        initialization,
+        methods::Bptt,
         net::Net,
-        through,
-        ways::Through,
     },
     world::{Condition, World as _, flock::Flock},
 };
@@ -102,7 +102,7 @@ fn collected(kernel: &str, rounds: usize) -> Result<u64> {
 
 #[allow(clippy::unnecessary_wraps, reason = "a kernel among others")]
 fn batch(rounds: usize) -> Result {
-    let weights = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let weights = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let taps: Vec<f32> = (0..4096 * SIZE.inputs(0)).map(|index| (index % 17) as f32 * 0.1 - 0.8).collect();
     let labels: Vec<f32> = (0..4096 * SIZE.outputs).map(|index| (index % 5) as f32 * 0.3).collect();
     let batch = Batch::Samples(taps.chunks(SIZE.inputs(0)).zip(labels.chunks(SIZE.outputs)).collect());
@@ -115,13 +115,13 @@ fn batch(rounds: usize) -> Result {
 }
 
 fn through_time(rounds: usize) -> Result {
-    let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
     let draw = |_: &mut _| (Flock::<2>::default(), Condition::PAPER);
     let mut into = vec![0.0; numbers.len()];
-    let way = Through { flights: 1, ..Through::DEFAULT };
-    (0..rounds).try_for_each(|_| through::gradient(&draft, &way, &draw, 1, 1, &mut into).map(drop))
+    let way = Bptt { flights: 1, ..Bptt::DEFAULT };
+    (0..rounds).try_for_each(|_| bptt::gradient(&draft, &way, &draw, 1, 1, &mut into).map(drop))
 }
 
 fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {

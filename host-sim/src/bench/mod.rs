@@ -60,7 +60,7 @@ pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
         thread_speedup: BTreeMap::new(),
         bytes_per_robot: None,
         peak_operations_per_second: peak,
-        registers: crate::train::lanes::Width::widest().name(),
+        registers: crate::train::simd::Width::widest().name(),
     };
     told("50 robots in sealed bytes");
     let sealed = alone.install(|| flying::sealed(50))?;

@@ -17,13 +17,13 @@ use crate::{
     swarm::networks::Draft,
     train::{
         adam::Adam,
+        bptt,
         dataset::Batch,
-        first,
         gradient::{Loss, gradient},
-        lanes::Width,
+        initialization,
+        methods::Bptt,
         net::{Net, Places},
-        through,
-        ways::Through,
+        simd::Width,
     },
     world::{Condition, flock::Flock},
 };
@@ -74,16 +74,16 @@ pub fn batch() -> f64 {
 
 /// A flight of 50 robots over half a second, there and back. Seconds of processor time.
 pub fn through() -> Result<f64> {
-    let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
     let draw = |_: &mut _| (Flock::<2>::default(), Condition::PAPER);
     let mut into = vec![0.0; numbers.len()];
-    let way = Through { flights: 4, ..Through::DEFAULT };
+    let way = Bptt { flights: 4, ..Bptt::DEFAULT };
     let mut step = 0;
     let time = shortest(8, || {
         step += 1;
-        through::gradient(&draft, &way, &draw, 1, step, &mut into).map(drop)
+        bptt::gradient(&draft, &way, &draw, 1, step, &mut into).map(drop)
     });
     time.map(|time| time / way.flights as f64)
 }

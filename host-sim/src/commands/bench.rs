@@ -1,10 +1,10 @@
-//! `host-sim bench`: how fast training and flying are, in seconds of processor time.
+//! `host-sim bench`: speed of training and simulation in seconds of processor time.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::outputs::{OutputArguments, Results};
+use super::output::{OutputArguments, Results};
 use crate::{
     bench::{self, Figures, instructions},
     error::Result,
@@ -14,36 +14,33 @@ use crate::{
     table,
 };
 
-/// A robot-step of the largest swarm may cost so many times one among [`REFERENCE`] robots.
-const MOST_GROWTH: f64 = 1.5;
-/// See [`MOST_GROWTH`].
+/// Largest cost of a robot step relative to that in a swarm of [`REFERENCE`] robots.
+const MAX_GROWTH: f64 = 1.5;
+/// See [`MAX_GROWTH`].
 const REFERENCE: usize = 1_000;
 
 /// Robots of the largest swarm.
 const ROBOTS: OptionRange = OptionRange::whole(1_000, 20_000_000);
 
-/// Measure training and flying in seconds of processor time, on one thread unless said otherwise.
+/// Measure training and simulation in seconds of processor time.
 ///
-/// Figures depend on the machine, and somewhat on what else it does: compare those of one run. `host-sim/benches/peer` has the same work
-/// for PyTorch.
+/// All figures but the speedup are for one thread. Compare only figures of one run on one machine. `host-sim/benches/peer` measures
+/// PyTorch with the same workload.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --largest 20000\n  host-sim bench --svg growth.svg"
+    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --max-robots 20000\n  host-sim bench --svg growth.svg"
 )]
 pub struct BenchArguments {
-    /// The most robots to fly; a million take some gigabytes.
+    /// Robots of the largest swarm; a million robots need some gigabytes.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = ROBOTS.parser::<usize>())]
-    pub largest: usize,
-    /// Count the hot kernels' instructions with valgrind instead, which no other program disturbs.
-    #[arg(long, conflicts_with_all = ["json", "csv", "report", "svg", "png"])]
-    pub instructions: bool,
-    /// Hold the counts against those of this file; `BLESS=1` writes it anew.
-    #[arg(long, value_name = "FILE", requires = "instructions")]
-    pub golden: Option<PathBuf>,
-    /// Run one kernel, to be counted.
+    pub max_robots: usize,
+    /// Count the instructions of the hot kernels with valgrind, and compare them with a golden file; BLESS=1 writes it.
+    #[arg(long, value_name = "GOLDEN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["json", "csv", "report", "svg"])]
+    pub instructions: Option<PathBuf>,
+    /// Kernel to run, for valgrind.
     #[arg(long, value_name = "NAME", hide = true)]
     pub kernel: Option<String>,
-    /// So many rounds of it.
+    /// Number of kernel runs.
     #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub rounds: usize,
     #[command(flatten)]
@@ -56,14 +53,15 @@ impl BenchArguments {
         if let Some(kernel) = &self.kernel {
             return instructions::run(kernel, self.rounds);
         }
-        if self.instructions {
+        if let Some(golden) = &self.instructions {
             let table = instructions::count()?;
             print!("{table}");
-            return self.golden.as_deref().map_or(Ok(()), |golden| instructions::compare(&table, golden));
+            let compares = !golden.as_os_str().is_empty();
+            return if compares { instructions::compare(&table, golden) } else { Ok(()) };
         }
         self.outputs.check()?;
-        let figures = bench::measure(self.largest, &|what| eprintln!("measuring {what} …"))?;
-        let command = format!("host-sim bench --largest {}", self.largest);
+        let figures = bench::measure(self.max_robots, &|what| eprintln!("measuring {what} …"))?;
+        let command = format!("host-sim bench --max-robots {}", self.max_robots);
         let page = page(&figures, Origin::new(command, "those that come with the program"));
         self.outputs.deliver(&Results {
             origin: &page.origin,
@@ -107,7 +105,7 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
 /// The page: what a robot-step costs in swarms of every size.
 fn page(figures: &Figures, origin: Origin) -> ChartPage {
     let steps = &figures.robot_steps_per_cpu_second;
-    let limit = steps.get(&REFERENCE).map(|steps| MOST_GROWTH * 1.0e6 / steps);
+    let limit = steps.get(&REFERENCE).map(|steps| MAX_GROWTH * 1.0e6 / steps);
     let bar = |(robots, steps): (&usize, &f64)| {
         let value = 1.0e6 / steps;
         Bar {
@@ -121,7 +119,7 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
     let growth = Bars {
         title: "What a robot-step costs in swarms of every size".into(),
         x_label: format!(
-            "µs of processor time; marks are {MOST_GROWTH} times that among {}",
+            "µs of processor time; marks are {MAX_GROWTH} times that among {}",
             counted(REFERENCE, "robot")
         ),
         log: false,

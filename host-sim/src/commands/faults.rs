@@ -1,27 +1,26 @@
-//! `host-sim faults`: what goes wrong on the air, and what holds all the same.
-
-use std::path::PathBuf;
+//! `host-sim faults`: the table of faults, their cost and what must hold.
 
 use clap::Args;
 use serde::Serialize;
 use wdgnn_core::Task as _;
 
 use super::{
-    condition::ConditionArguments,
-    outputs::{OutputArguments, Results},
+    HELD_OUT_SEED,
+    conditions::ConditionArguments,
+    invocation::Invocation,
+    models::ModelArguments,
+    output::{OutputArguments, Results},
     scenario::ScenarioArguments,
     shard::ShardArguments,
-    typed::Typed,
 };
 use crate::{
     air::options::{Faults, Trust},
     error::{Error, Result},
     evaluate::evaluate,
-    fault_options::FlightArguments,
+    fault_options::{self, FaultArguments, TrustArguments},
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
     jobs::{self, Pace},
     lineup::{Controller, EXPERT, Lineup},
-    model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
@@ -30,65 +29,54 @@ use crate::{
     world::{Condition, World},
 };
 
-/// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
+/// Default lengths of episodes in seconds. The number of swarms is divided by the second value.
 const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
 
-/// Robots of a swarm: a sealed robot stores 64 senders, and rows with few robots need five.
+/// Robots of a swarm: a sealed robot stores 64 senders, and some rows need five robots.
 const ROBOTS: OptionRange = OptionRange::whole(5, 64);
-/// Length of a flight: rows have events up to tick 150.
+/// Length of an episode in seconds: rows have events up to 1.5 s.
 const SECONDS: OptionRange = OptionRange::real(2.0, 600.0);
 
-/// Fly held-out swarms through everything that goes wrong, and judge what must hold all the same.
+/// Run swarms under all faults and check cost, distances and properties.
 ///
-/// Frames are sealed and travel byte by byte; robots fly the robust settings of docs/radio.md. A row holds when it costs no more than its
-/// limit, when robots come no closer to each other than under the expert (close pairs: nearer than 0.1 m, in pair-ticks a flight) or than
-/// anybody could have avoided, and when what else it says does. What goes wrong by options of your own is a row more, without a limit of
-/// its cost. Exit code 1 when a row does not hold.
+/// Robots use sealed frames and the robust settings of docs/radio.md. A row holds if its cost is within its limit, if robots come no
+/// closer than under the expert or than was avoidable (pairs nearer than 0.1 m, in pair-ticks per episode), and if its property
+/// holds. Faults of --fault and of a scenario make one more row without a cost limit. Exits with code 1 if a row does not hold.
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  host-sim faults\n  host-sim faults --seconds 2 --swarms 4 --only noise\n  \
-                        host-sim faults --profile dot154 --robots 10 --swarms 40 --seeds 3\n  \
-                        host-sim faults --only \"motors stuck\" --json\n  host-sim faults --plain --swarms 2"
-)]
+#[command(after_help = "Examples:\n  host-sim faults\n  host-sim faults --list\n  \
+                  host-sim faults --ticks 200 --swarms 4 --only noise\n  \
+                  host-sim faults --profile dot154 --robots 10 --swarms 40 --seeds 3\n  \
+                  host-sim faults --only \"motors stuck\" --json\n  host-sim faults --no-robustness --swarms 2")]
 pub struct FaultsArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// What robots do; `host-sim tasks` lists what there is.
-    #[arg(long, value_name = "NAME", default_value = "flocking")]
-    pub task: String,
-    /// A model of your own in place of the one that comes with the program.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-    /// The link profile.
-    #[arg(long, value_enum, default_value = "exact")]
-    profile: Profile,
+    #[command(flatten)]
+    pub model: ModelArguments,
     #[command(flatten)]
     condition: ConditionArguments,
+    /// List the keys of --fault with their defaults and exit.
+    #[arg(long)]
+    list: bool,
     /// Held-out swarms per row.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     swarms: usize,
-    /// Length of flights in seconds [default: 2, and then once more 10 with a fifth of the swarms].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks", value_parser = SECONDS.parser::<f64>())]
-    seconds: Option<f64>,
     /// Seed of the swarms and of the faults.
-    #[arg(long, value_name = "N", default_value_t = super::flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
-    /// Fly so many seeds, one after the other, and show the worst of each row.
+    /// Number of seeds; prints the worst of each row.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::COUNT.parser::<u64>())]
     seeds: u64,
-    /// Fly those rows only that have this in their name or level.
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    /// Run only rows whose fault or level contains this text.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     only: String,
-    /// Fly with plain averaging and believe everybody, as the paper does.
-    #[arg(long)]
-    plain: bool,
     #[command(flatten)]
     outputs: OutputArguments,
     #[command(flatten)]
     shard: ShardArguments,
-    /// A row of your own.
     #[command(flatten)]
-    own: FlightArguments,
+    own: FaultArguments,
+    #[command(flatten)]
+    trust: TrustArguments,
 }
 
 /// The JSON output.
@@ -119,8 +107,12 @@ struct Length {
 }
 
 impl FaultsArguments {
-    /// Flies and prints.
+    /// Runs the table in a world and prints it.
     pub fn run<W: World>(&self) -> Result {
+        if self.list {
+            table::print(&fault_options::list());
+            return Ok(());
+        }
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
@@ -130,9 +122,9 @@ impl FaultsArguments {
         }
         self.scenario.check()?;
         self.outputs.check()?;
-        let settled = self.settled(&condition);
-        let command = settled.command("faults");
-        let models = self.model::<W>()?.words();
+        let resolved = self.resolved(&condition);
+        let command = resolved.command("faults");
+        let models = self.model.wd_gnn::<W>()?.words();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
@@ -142,7 +134,7 @@ impl FaultsArguments {
             .collect();
         let tables = self.fly::<W>(&lengths, &format!("{command}, {models}"))?;
         let origin = self.scenario.origin(command, models);
-        let own = self.own.words();
+        let own = self.own.settings();
         let faults = if own.is_empty() { "those of the rows" } else { &own };
         let page = self.page::<W>(&tables, origin.with_faults(faults));
         self.outputs.deliver(&Results {
@@ -153,45 +145,36 @@ impl FaultsArguments {
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
         })?;
-        self.scenario.save("faults", &settled)?;
+        self.scenario.save("faults", &resolved)?;
         judge(&tables)
     }
 
-    /// Everything that counted; the lengths of flights are usual where none was asked for.
-    fn settled(&self, condition: &Condition) -> Typed {
-        let told = |option: &str| self.scenario.typed.told().iter().any(|told| told.option == option);
-        let settled = self.condition.settled(&self.scenario.typed, condition);
-        match self.seconds {
-            Some(seconds) => settled.without("ticks").or("seconds", seconds),
-            None if told("ticks") => settled,
-            None => settled.without("ticks"),
-        }
+    /// Returns the invocation with all defaults. The lengths of episodes stay a default of the command.
+    fn resolved(&self, condition: &Condition) -> Invocation {
+        let resolved = self.condition.resolved(&self.scenario.invocation, condition);
+        if self.condition.ticks.is_some() { resolved } else { resolved.without("ticks") }
     }
 
-    /// The lengths of flights in seconds, each with how many swarms fly so long.
+    /// Returns the lengths of episodes in seconds, each with its number of swarms.
     fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
         let period = f64::from(W::task().period());
-        // Seconds as they are said: a period of 0.01 is not exactly that.
-        let of_ticks = |ticks: u32| (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
-        let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
-            return Ok(LENGTHS.map(|(seconds, fewer)| (seconds, self.swarms.div_ceil(fewer))).to_vec());
+        let Some(ticks) = self.condition.ticks else {
+            return Ok(LENGTHS.map(|(seconds, divisor)| (seconds, self.swarms.div_ceil(divisor))).to_vec());
         };
-        SECONDS.check_real(if self.seconds.is_some() { "seconds" } else { "ticks, in seconds," }, seconds)?;
+        // In microseconds, because a period of 0.01 s is not exact in binary.
+        let seconds = (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
+        SECONDS.check_real("ticks, in seconds,", seconds)?;
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn model<W: World>(&self) -> Result<ModelFile> {
-        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
-    }
-
     fn bench<W: World>(&self, condition: Condition, swarms: usize, seed: u64) -> Result<Bench<W>> {
-        let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        Bench::new(Lineup::<W>::of(vec![self.model::<W>()?], self.profile), condition, swarms, seed, trust)
+        let lineup = Lineup::<W>::of(vec![self.model.wd_gnn::<W>()?], self.model.profile);
+        Bench::new(lineup, condition, swarms, seed, self.trust.trust())
     }
 
     /// Flies all tables, each as often as there are seeds.
     fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
-        let own = self.own.words();
+        let own = self.own.settings();
         let plans = lengths
             .iter()
             .flat_map(|length| (self.seed..self.seed + self.seeds).map(move |seed| (length, seed)))
@@ -229,7 +212,7 @@ impl FaultsArguments {
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
         let reference = reference(&self.bench::<W>(condition, swarms, self.seed)?)?;
-        let (robots, profile) = (condition.robots, self.profile);
+        let (robots, profile) = (condition.robots, self.model.profile);
         Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
@@ -240,12 +223,12 @@ impl FaultsArguments {
             "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
             W::TITLE,
             counted(*swarms, "swarm"),
-            self.profile.name(),
+            self.model.profile.name(),
             match self.seeds {
                 1 => format!("seed {}", self.seed),
                 many => format!("the worst of seeds {} to {}", self.seed, self.seed + many - 1),
             },
-            if self.plain { ", plain averaging" } else { "" }
+            if self.trust.no_robustness { ", plain averaging" } else { "" }
         )
     }
 

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::{
     commands::{
-        load_wd_gnn,
-        outputs::{self, OutputArguments, Results},
+        invocation::Invocation,
+        models::load_wd_gnn,
+        output::{self, OutputArguments, Results},
         shard::ShardArguments,
         stop_on_interrupt,
-        typed::Typed,
     },
     error::{Error, Result},
     evaluate::Spread,
@@ -39,7 +39,7 @@ const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 )]
 pub struct ShiftArguments {
     #[command(flatten)]
-    pub typed: Typed,
+    pub invocation: Invocation,
     /// Conditions to fly, by name [default: all].
     #[arg(value_name = "CONDITION")]
     pub conditions: Vec<String>,
@@ -105,13 +105,13 @@ impl ShiftArguments {
             lineup.put(load_wd_gnn(path)?);
         }
         lineup.check()?;
-        let outputs = self.outputs.or_page(outputs::page("shift", &self.typed));
+        let outputs = self.outputs.or_page(output::page("shift", &self.invocation));
         outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.typed.command("shift"), lineup.words());
+        let work = format!("{}, {}", self.invocation.command("shift"), lineup.words());
         let mut outcomes = jobs::map(&work, Pace::Together, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
@@ -120,7 +120,7 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
-        let page = self.page(&outcomes, Origin::new(self.typed.command("shift"), lineup.words()));
+        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), lineup.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&outcomes),

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use crate::{
     commands::{
-        flock, load_wd_gnn,
-        outputs::{self, OutputArguments, Results},
-        typed::Typed,
+        HELD_OUT_SEED,
+        invocation::Invocation,
+        models::load_wd_gnn,
+        output::{self, OutputArguments, Results},
     },
     error::{Error, Result},
     flight::{Moment, Observer, Start},
@@ -43,7 +44,7 @@ const ROBOTS: OptionRange = OptionRange::whole(1, 5_000);
 #[command(after_help = "Examples:\n  host-sim theorem\n  host-sim theorem --ridge 0.1 --robots 100 --json")]
 pub struct TheoremArguments {
     #[command(flatten)]
-    pub typed: Typed,
+    pub invocation: Invocation,
     /// Strength of the ridge that makes the problem strongly convex.
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, value_parser = RIDGE.parser::<f64>())]
     pub ridge: f64,
@@ -51,7 +52,7 @@ pub struct TheoremArguments {
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
     /// Seed of the flight.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
@@ -112,7 +113,7 @@ impl TheoremArguments {
             None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
         };
         Network::<Flocking>::of(&model, Profile::Exact)?;
-        let outputs = self.outputs.or_page(outputs::page("theorem", &self.typed));
+        let outputs = self.outputs.or_page(output::page("theorem", &self.invocation));
         outputs.check()?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);
         let within = |value: fn(&Row) -> f64| rows.iter().all(|row| value(row) <= row.bound * (1.0 + 1.0e-9));
@@ -121,7 +122,7 @@ impl TheoremArguments {
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
         };
-        let page = self.page(&rows, held, Origin::new(self.typed.command("theorem"), model.words()));
+        let page = self.page(&rows, held, Origin::new(self.invocation.command("theorem"), model.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows },

@@ -196,19 +196,21 @@ impl<W: World> Bench<W> {
         Self { condition, swarms: self.swarms.min(swarms), ..self.clone() }
     }
 
-    /// The command that flies these swarms by hand with faults as they are typed.
-    pub fn command(&self, options: &str) -> String {
+    /// Returns the command that runs these swarms with fault settings such as `drop-chance=0.3`.
+    pub fn command(&self, settings: &str) -> String {
         let Condition { robots, ticks, .. } = self.condition;
-        let step = self.lineup.step.map_or(String::new(), |step| format!(" --step-size {step}"));
-        let plain = if self.trust == Trust::Plain { " --plain" } else { "" };
-        let words = format!(
-            "host-sim fly --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}{step} {options}{plain}",
+        let mut command = format!(
+            "host-sim eval --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}",
             W::NAME,
             self.lineup.profile.name(),
             self.swarms,
             self.seed
         );
-        words.trim_end().to_owned()
+        if let Some(step) = self.lineup.step {
+            command.extend([" --step-size ", &step.to_string()]);
+        }
+        command.extend(settings.split_whitespace().flat_map(|setting| [" --fault ", setting]));
+        command + if self.trust == Trust::Plain { " --no-robustness" } else { "" }
     }
 
     /// Exchanges in a flight.

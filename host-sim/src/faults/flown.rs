@@ -14,7 +14,6 @@ use super::{
 use crate::{
     air::options::Faults,
     error::Result,
-    fault_options::FlightArguments,
     world::{Condition, World},
 };
 
@@ -47,7 +46,7 @@ impl<W: World> Rows<W> {
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
         let mut cases = all(&Circumstances { robots: *robots, ticks: *ticks, heard_per_frame });
         let has_other = W::other_model(lineup.profile).is_ok();
-        cases.retain(|case| has_other || !case.options.contains("--other-model"));
+        cases.retain(|case| has_other || !case.options.contains("mixed-models"));
         // Some are about a radio, and some need more addresses than others have.
         let can_be = |case: &Case| {
             Some(faults(&self.bench, &case.options).ok()?.check_profile(lineup.profile, *robots).is_ok())
@@ -122,5 +121,7 @@ impl<W: World> Rows<W> {
 
 /// Faults as they are typed.
 fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
-    FlightArguments::typed(options)?.faults(bench.condition.robots, u32::MAX, bench.seed)
+    let faults = Faults { seed: bench.seed, ..Faults::parse(options)? };
+    faults.check(bench.condition.robots, u32::MAX)?;
+    Ok(faults)
 }

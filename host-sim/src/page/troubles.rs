@@ -53,17 +53,16 @@ mod tests {
     use super::*;
     use crate::{
         air::options::Faults,
-        fault_options::FlightArguments,
         lineup::{Controller, Lineup, ONLINE},
         page::replay::record,
         recipe::RecipeName,
         world::Condition,
     };
 
-    fn flown(options: &str) -> Troubles {
+    fn flown(settings: &str) -> Troubles {
         let condition = Condition { robots: 8, ticks: 30, ..Condition::PAPER };
         let mut lineup = Lineup::shipped(RecipeName::Ours).unwrap();
-        let faults: Faults = FlightArguments::typed(options).unwrap().faults(8, 30, 7).unwrap();
+        let faults = Faults { seed: 7, ..Faults::parse(settings).unwrap() };
         lineup.set_faults(Some(faults), 8).unwrap();
         let online = vec![Controller::named(ONLINE).unwrap()];
         let (mut replay, _) = record(&lineup, online, &condition, 7, &|| {}).unwrap();
@@ -72,18 +71,18 @@ mod tests {
 
     #[test]
     fn what_goes_wrong_is_seen() {
-        let calm = flown("--velocity-noise 0.01");
+        let calm = flown("velocity-noise=0.01");
         assert!(!calm.any(), "{calm:?}");
-        assert_eq!(flown("--liars STATE:0.25").liars.len(), 2);
-        assert_eq!(flown("--kill 3@10").away, [(3, 10, 30)]);
-        let late = flown("--join 0.25@20").away;
+        assert_eq!(flown("liars=STATE:0.25").liars.len(), 2);
+        assert_eq!(flown("kill=3@10").away, [(3, 10, 30)]);
+        let late = flown("join=0.25@20").away;
         assert!(late.len() == 2 && late.iter().all(|(_, from, to)| (*from, *to) == (0, 20)), "{late:?}");
-        let lossy = flown("--drop-chance 0.5").unheard;
+        let lossy = flown("drop-chance=0.5").unheard;
         assert_eq!(lossy.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [0, 5, 10, 15, 20, 25]);
         let pairs: usize = lossy.iter().map(|(_, pairs)| pairs.len()).sum();
         // Eight robots, nearly all of whom hear each other, six times, half of it lost.
         assert!((60..300).contains(&pairs), "{pairs}");
-        let deaf = flown("--drop 2@0-30").unheard;
+        let deaf = flown("radio-outage=2@0-30").unheard;
         assert!(
             deaf.iter().all(|(_, pairs)| pairs.iter().all(|pair| pair % 8 == 2 || pair / 8 == 2)),
             "{deaf:?}"

@@ -14,7 +14,7 @@ use crate::{
     lineup::{Lineup, OFFLINE},
     model::ModelFile,
     swarm::networks::Draft,
-    train::{adam::Adam, first, net::Places, through, ways::Through},
+    train::{adam::Adam, bptt, initialization, methods::Bptt, net::Places},
     world::{World as _, flock::Flock},
 };
 
@@ -65,7 +65,7 @@ impl Plan<'_> {
         let (scale, task) = (weights.header.scale, self.lineup.task()?);
         let exchange = weights.header.interval.into();
         // Beyond the middle of the flight, where things happen.
-        let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
+        let through = Bptt { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
         let world = Flock::with(quirks);
         let unseen = world.derivative().map_or(0..0, |derivative| derivative.unseen());
         let draw = |_: &mut _| (world.clone(), Flock::<2>::condition());
@@ -79,8 +79,8 @@ impl Plan<'_> {
             let draft = Draft { numbers: &numbers, size, scale, task, exchange };
             // Other flights than those that are measured, and other robots.
             let number = (1 << 20) + step as u64;
-            through::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
-            for range in first::rows(&size, &unseen) {
+            bptt::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
+            for range in initialization::rows(&size, &unseen) {
                 gradient[range].fill(0.0);
             }
             let rate = RATE * (1.0 - 0.9 * step as f32 / self.retrain as f32);

@@ -130,13 +130,12 @@ fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String
     let (mut messages, mut done) = (String::new(), BTreeSet::new());
     for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufReader::lines) {
         let line = line?;
-        if let Some((package, fresh)) = package(&line)
+        if let Some(package) = package(&line)
             && done.insert(package)
             // A few are built for this machine, too, which cargo does not count beforehand.
             && done.len() as u64 <= crates
         {
-            // What was built before says nothing about what is still to be built.
-            if fresh { bar.skip(1) } else { bar.inc(1) }
+            bar.inc(1);
         }
         messages.extend([&line, "\n"]);
     }
@@ -174,12 +173,12 @@ fn crates(settings: &Settings<'_>) -> u64 {
 }
 
 /// The package that a message of cargo's is about, once it is done, and whether it was before.
-fn package(line: &str) -> Option<(String, bool)> {
+fn package(line: &str) -> Option<String> {
     let message: serde_json::Value = serde_json::from_str(line).ok()?;
     let done = message["reason"] == "compiler-artifact"
         && message["target"]["kind"] != serde_json::json!(["custom-build"]);
     let package = message["package_id"].as_str().filter(|_| done)?;
-    Some((package.to_owned(), message["fresh"] == true))
+    Some(package.to_owned())
 }
 
 fn cannot(error: &io::Error) -> Error {
@@ -215,7 +214,7 @@ mod tests {
         let message = |reason: &str, kind: &str| {
             format!(r#"{{"reason":"{reason}","package_id":"libm 0.2","target":{{"kind":["{kind}"]}}}}"#)
         };
-        assert_eq!(package(&message("compiler-artifact", "lib")), Some(("libm 0.2".into(), false)));
+        assert_eq!(package(&message("compiler-artifact", "lib")), Some("libm 0.2".into()));
         assert_eq!(package(&message("compiler-artifact", "custom-build")), None);
         assert_eq!(package(&message("build-script-executed", "lib")), None);
         assert_eq!(package("warning: x"), None);

@@ -14,8 +14,8 @@ use wdgnn_core::model::activation::Activation;
 
 use self::kernels::{add_scaled, gradient, product, spread, tanh, total};
 use super::{
-    lanes::{Kernel, LANES, Lanes, Vector, Width},
     net::{Net, Sums},
+    simd::{Kernel, LANES, Lanes, Vector, Width},
 };
 
 /// A block of up to `16 V` samples: their taps, what the network makes of them, and what is owed for it.

@@ -8,8 +8,8 @@ use wdgnn_core::{filter::scale::Scale, math};
 use super::{
     block::{Block, Tallies},
     dataset::{Batch, Window},
-    lanes::Width,
     net::{Net, Pass, Sums},
+    simd::Width,
 };
 use crate::links::Links;
 
@@ -217,7 +217,7 @@ mod tests {
         recipe::Architecture,
         seeds::{Purpose, generator},
         swarm::networks::Draft,
-        train::{dataset::Trajectory, first, net::Places},
+        train::{dataset::Trajectory, initialization, net::Places},
         world::{Condition, World, flock::Flock},
     };
 
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn upper_layers_exchange_in_training_as_robots_do_in_flight() {
         let size = Dimensions { features: 6, layers: 2, taps: 2, hidden: 16, outputs: 2 };
-        let numbers = first::weights(&size, Architecture::WdGnn, 1);
+        let numbers = initialization::weights(&size, Architecture::WdGnn, 1);
         let condition = Condition { robots: 12, ticks: 8, ..Condition::PAPER };
         let start =
             Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();

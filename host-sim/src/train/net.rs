@@ -277,7 +277,7 @@ mod tests {
     use crate::{
         recipe::Architecture,
         seeds::{Purpose, generator},
-        train::first,
+        train::initialization,
     };
 
     type ModelOf<'w, S> = <S as Shape<Flocking>>::Model<'w>;
@@ -316,7 +316,7 @@ mod tests {
         for<'w> <ModelOf<'w, S> as Model>::Chains: Lists,
     {
         let size = S::DIMENSIONS;
-        let weights = first::weights(&size, Architecture::WdGnn, 7);
+        let weights = initialization::weights(&size, Architecture::WdGnn, 7);
         assert_eq!(weights.len(), S::NUMBERS);
         let mut random = generator(7, Purpose::Training, 0);
         let net = Net::new(size, Activation::Tanh, &weights);

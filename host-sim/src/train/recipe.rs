@@ -10,7 +10,7 @@ use wdgnn_core::{
     weights::{Header, TaskSettings},
 };
 
-use super::ways::{Evolve, Imitate, Through, Way};
+use super::methods::{Bptt, Evolution, Imitation, Method};
 use crate::{
     error::{Error, Result},
     profiles::Profile,
@@ -31,7 +31,7 @@ pub struct Recipe<W: World> {
     /// Whether the number of robots stays as the condition says, also where conditions are mixed.
     pub robots_fixed: bool,
     /// How to train.
-    pub way: Way,
+    pub method: Method,
     /// Epochs.
     pub epochs: usize,
     /// Steps per epoch.
@@ -62,7 +62,7 @@ impl<W: World> Recipe<W> {
             world: W::default(),
             condition: W::condition(),
             robots_fixed: false,
-            way: Way::Evolve(Evolve::DEFAULT),
+            method: Method::Evolution(Evolution::DEFAULT),
             epochs: 30,
             steps: 1,
             rate: 3.0e-3,
@@ -74,10 +74,10 @@ impl<W: World> Recipe<W> {
             exchange: 1,
         };
         Ok(match name {
-            RecipeName::Through => Self { way: Way::Through(Through::DEFAULT), steps: 10, ..base },
+            RecipeName::Through => Self { method: Method::Bptt(Bptt::DEFAULT), steps: 10, ..base },
             RecipeName::Evolve => Self { epochs: 100, rate: 2.0e-2, rate_end: 0.1, ..base },
             RecipeName::Ours => Self {
-                way: Way::Imitate(Imitate::aggregation(limit::<W>(&settings.task))),
+                method: Method::Imitation(Imitation::aggregation(limit::<W>(&settings.task))),
                 epochs: 120,
                 steps: 100,
                 rate: 4.0e-3,
@@ -86,7 +86,7 @@ impl<W: World> Recipe<W> {
                 ..base
             },
             RecipeName::Paper => Self {
-                way: Way::Imitate(Imitate::PAPER),
+                method: Method::Imitation(Imitation::PAPER),
                 steps: 0,
                 rate: 5.0e-4,
                 rate_end: 1.0,
@@ -159,7 +159,7 @@ impl<W: World> Recipe<W> {
                 ball: self.settings.ball / reach,
                 metric: Metric::Euclidean,
                 mixing: Mixing::Uniform,
-                // Who heeds what came of its commands learns nothing where it had no choice. (Through the clamp the wide part winds up while a
+                // Who heeds what came of its commands learns nothing where it had no choice. (Bptt the clamp the wide part winds up while a
                 // swarm brakes: at half the range from 0.5 s on, 4 % of the total; imitating networks gain 3 % by it.)
                 through_clamp: !self.settings.heeds,
                 personal_step: self.settings.personal_step,

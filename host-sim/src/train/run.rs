@@ -12,15 +12,15 @@ use wdgnn_core::{math, model::activation::Activation};
 
 use super::{
     adam::Adam,
+    bptt,
     checkpoint::Checkpoint,
+    config::Config,
     dataset::Trajectory,
-    evolve, first,
+    evolution,
     gradient::gradient,
-    imitate,
+    imitation, initialization,
+    methods::{Imitation, Method},
     net::Net,
-    plan::Plan,
-    through,
-    ways::{Imitate, Way},
 };
 use crate::{
     error::{Error, Result},
@@ -70,7 +70,7 @@ pub trait Watcher: Sync {
 #[derive(Debug)]
 pub struct Train<'a, W: World, K> {
     /// What to train.
-    pub plan: &'a Plan<W>,
+    pub config: &'a Config<W>,
     /// Where it will be kept, for error messages.
     pub out: &'a Path,
     /// Where to go on from.
@@ -91,26 +91,26 @@ struct Data {
 impl<W: World, K: Watcher> Train<'_, W, K> {
     /// Trains.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
-        let Plan { name, recipe, .. } = self.plan;
+        let Config { name, recipe, .. } = self.config;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
         let mut data = Data::default();
-        if let Way::Imitate(imitate) = &recipe.way {
+        if let Method::Imitation(imitate) = &recipe.method {
             for (epoch, weights) in &state.flown {
                 data.flights.push_back(self.trajectories(imitate, *epoch, weights)?);
                 data.flown.push_back((*epoch, weights.clone()));
             }
         }
         for epoch in state.epoch..recipe.epochs {
-            let loss = match &recipe.way {
-                Way::Imitate(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
-                Way::Through(through) => {
+            let loss = match &recipe.method {
+                Method::Imitation(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
+                Method::Bptt(through) => {
                     let draw = |random: &mut _| recipe.draw(through.mixed, random);
                     self.steps(epoch, &mut state, |draft, number, into| {
-                        through::gradient::<W>(draft, through, &draw, name.seed, number, into)
+                        bptt::gradient::<W>(draft, through, &draw, name.seed, number, into)
                     })?
                 }
-                Way::Evolve(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
-                    evolve::gradient(recipe, evolve, draft, name.seed, number, into)
+                Method::Evolution(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
+                    evolution::gradient(recipe, evolve, draft, name.seed, number, into)
                 })?,
             };
             state.epoch = epoch + 1;
@@ -147,7 +147,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
 
     /// The expert's mean total over the validation flights, where there is one.
     fn expert(&self) -> Result<Option<f64>> {
-        let recipe = &self.plan.recipe;
+        let recipe = &self.config.recipe;
         let task = &recipe.settings.task;
         let missing = || Error::Failed("a validation flight has no expert".into());
         let expert = |start: &Start<W>| start.world.expert(task).ok_or_else(missing);
@@ -155,11 +155,11 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     fn begin(&self) -> Checkpoint {
-        let Plan { name, recipe, size } = self.plan;
-        let mut weights = first::weights(size, name.architecture, name.seed);
-        if let (Way::Through(_), Some(derivative)) = (&recipe.way, recipe.world.derivative()) {
-            first::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
-            for range in first::rows(size, &derivative.unseen()) {
+        let Config { name, recipe, size } = self.config;
+        let mut weights = initialization::weights(size, name.architecture, name.seed);
+        if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.derivative()) {
+            initialization::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
+            for range in initialization::rows(size, &derivative.unseen()) {
                 weights[range].fill(0.0);
             }
         }
@@ -170,12 +170,12 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     /// An epoch of imitation. Returns its mean loss.
     fn imitate(
         &self,
-        imitate: &Imitate,
+        imitate: &Imitation,
         epoch: usize,
         state: &mut Checkpoint,
         data: &mut Data,
     ) -> Result<f32> {
-        let Plan { name, recipe, size } = self.plan;
+        let Config { name, recipe, size } = self.config;
         if epoch == 0 || imitate.refresh > 0 {
             data.flights.push_back(self.trajectories(imitate, epoch, &state.weights)?);
             data.flown.push_back((epoch, state.weights.clone()));
@@ -186,7 +186,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
             data.flown.pop_front();
         }
         let pool: Vec<&Trajectory> = data.flights.iter().flatten().collect();
-        let draws = imitate::draws(recipe, imitate, (size.layers, size.taps), &pool, name.seed, epoch);
+        let draws = imitation::draws(recipe, imitate, (size.layers, size.taps), &pool, name.seed, epoch);
         let mut step = vec![0.0; state.weights.len()];
         let (mut loss, count) = (0.0, draws.len());
         for (index, draw) in draws.iter().enumerate() {
@@ -194,7 +194,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
             let net = Net::new(*size, Activation::Tanh, &state.weights);
             loss +=
                 gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
-            first::freeze(&mut step, size, name.architecture);
+            initialization::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / count as f64);
         }
@@ -210,21 +210,21 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         state: &mut Checkpoint,
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
-        let Plan { name, recipe, size } = self.plan;
+        let Config { name, recipe, size } = self.config;
         let unseen = recipe.world.derivative().map_or(0..0, |derivative| derivative.unseen());
         let mut step = vec![0.0; state.weights.len()];
         let mut loss = 0.0;
         for index in 0..recipe.steps {
             let number = epoch * recipe.steps + index;
             let progress = number as f32 / (recipe.epochs * recipe.steps) as f32;
-            let draft = self.plan.draft(&state.weights);
+            let draft = self.config.draft(&state.weights);
             loss += gradient(&draft, number as u64, &mut step)? / recipe.steps as f32;
-            if matches!(recipe.way, Way::Through(_)) {
-                for range in first::rows(size, &unseen) {
+            if matches!(recipe.method, Method::Bptt(_)) {
+                for range in initialization::rows(size, &unseen) {
                     step[range].fill(0.0);
                 }
             }
-            first::freeze(&mut step, size, name.architecture);
+            initialization::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / recipe.steps as f64);
         }
@@ -232,20 +232,20 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     /// Flights that an epoch of imitation adds to the data set.
-    fn trajectories(&self, imitate: &Imitate, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
-        let Plan { name, recipe, .. } = self.plan;
-        imitate::flights(recipe, imitate, &self.plan.draft(weights), name.seed, epoch)
+    fn trajectories(&self, imitate: &Imitation, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
+        let Config { name, recipe, .. } = self.config;
+        imitation::flights(recipe, imitate, &self.config.draft(weights), name.seed, epoch)
     }
 
     /// Mean total score over the validation flights, offline.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
-        let draft = self.plan.draft(weights);
+        let draft = self.config.draft(weights);
         self.mean_total(&|start| draft.typed::<W::Shapes>(&start.states))
     }
 
     /// Mean total score of a controller over the validation flights.
     fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
-        let Plan { name, recipe, .. } = self.plan;
+        let Config { name, recipe, .. } = self.config;
         let totals = (0..recipe.validations)
             .into_par_iter()
             .map(|index| {
@@ -258,7 +258,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     fn export(&self, weights: &[f32]) -> Result<ModelFile> {
-        let Plan { recipe, size, .. } = self.plan;
+        let Config { recipe, size, .. } = self.config;
         let net = Net::new(*size, Activation::Tanh, weights);
         let rule = recipe.learning(weights[1], net.folded_norm());
         let tidy: Vec<f32> = weights.iter().map(|&w| math::flush(w)).collect();

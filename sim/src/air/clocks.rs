@@ -24,13 +24,6 @@ pub struct Jump {
     pub ticks: i32,
 }
 
-impl Jump {
-    /// As it is typed.
-    pub fn words(&self) -> String {
-        format!("{}@{}:{}", self.moment.robot, self.moment.tick, self.ticks)
-    }
-}
-
 impl FromStr for Jump {
     type Err = String;
 
@@ -185,7 +178,7 @@ mod tests {
     #[test]
     fn jumps_are_read_and_said_as_they_are_typed() {
         for typed in ["3@50:40", "0@1:-7"] {
-            assert_eq!(typed.parse::<Jump>().unwrap().words(), typed);
+            assert_eq!(typed.parse::<Jump>().unwrap().to_string(), typed);
         }
         for bad in ["", "3@50", "3:40", "3@50:x", "x@50:1"] {
             assert!(bad.parse::<Jump>().unwrap_err().contains("3@50:40"), "{bad}");

@@ -9,6 +9,7 @@ use wdgnn_link::header::Identity;
 use super::{
     loss::{Channels, Loss},
     mailbox::Ear,
+    options::Delay,
 };
 use crate::scene::Frame;
 
@@ -21,18 +22,15 @@ pub struct RadioFaults {
     pub corrupt: f64,
     /// Chance that a frame arrives twice.
     pub duplicate: f64,
-    /// Chance that a frame arrives late.
-    pub delay: f64,
-    /// By how many listening windows at most.
-    pub latest: u32,
+    /// Share of frames that arrive late, and their largest delay in listening windows.
+    pub delay: Option<Delay>,
     /// By how many listening windows somebody holds back every frame.
     pub hold_back: u32,
 }
 
 impl RadioFaults {
     /// Nothing happens.
-    pub const NONE: Self =
-        Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
+    pub const NONE: Self = Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: None, hold_back: 0 };
 }
 
 /// An ear with faults. A listening window ends when the ear inside has nothing more to say.
@@ -115,11 +113,8 @@ impl<E: Ear> Ear for Faulty<E> {
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
             }
-            let late = if self.happens(self.faults.delay) {
-                self.random.random_range(1..=self.faults.latest.max(1))
-            } else {
-                0
-            };
+            let Delay { share, ticks } = self.faults.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
+            let late = if self.happens(share) { self.random.random_range(1..=ticks.max(1)) } else { 0 };
             let windows = late + self.faults.hold_back;
             if windows > 0 {
                 self.late.push((self.window + windows, frame));
@@ -178,7 +173,8 @@ mod tests {
 
     #[test]
     fn late_frames_arrive_within_the_latest_window_and_none_is_lost() {
-        let frames = heard(RadioFaults { delay: 0.5, latest: 3, ..RadioFaults::NONE }, 200);
+        let frames =
+            heard(RadioFaults { delay: Some(Delay { share: 0.5, ticks: 3 }), ..RadioFaults::NONE }, 200);
         let delays: Vec<usize> = (0..)
             .zip(&frames)
             .flat_map(|(window, frames)| frames.iter().map(move |frame| window - usize::from(frame[0])))
@@ -212,8 +208,7 @@ mod tests {
             loss: Loss { chance: 0.2, burst: 4.0 },
             corrupt: 0.1,
             duplicate: 0.2,
-            delay: 0.2,
-            latest: 5,
+            delay: Some(Delay { share: 0.2, ticks: 5 }),
             hold_back: 1,
         };
         assert_eq!(heard(faults, 200), heard(faults, 200));

@@ -14,6 +14,7 @@ pub mod clocks;
 pub mod contention;
 pub mod crossing;
 pub mod events;
+pub mod fault_value;
 pub mod faulty;
 pub mod impostor;
 pub mod insider;

@@ -157,7 +157,7 @@ impl<'a, T: Flown> Network<'a, T> {
         };
         if mixed && (other.is_none() || there.is_some()) {
             return Err(Error::usage(
-                "--other-model is for robots in this process that have another model to fly: flocking ones",
+                "--fault mixed-models needs robots in this process and a task with a second model: flocking",
             ));
         }
         Ok(PutOnAir { blueprint, other, there, air, learns: self.learns(), robots })

@@ -69,7 +69,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Another network of the same task, that robots of another swarm might fly.
     fn other_model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
+            "there is no other model of --task {}: leave the fault mixed-models out",
             Self::NAME
         )))
     }

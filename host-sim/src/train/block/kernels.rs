@@ -1,6 +1,6 @@
 //! What blocks are made of: products of small matrices over samples that lie side by side, and tanh.
 
-use crate::train::lanes::{LANES, Lanes, Vector};
+use crate::train::simd::{LANES, Lanes, Vector};
 
 /// Every row full of its own number.
 #[inline(always)]
@@ -206,7 +206,7 @@ mod tests {
     use wdgnn_core::math;
 
     use super::*;
-    use crate::train::lanes::{Kernel, Width};
+    use crate::train::simd::{Kernel, Width};
 
     struct Tanh<'a>(&'a mut [Lanes]);
 

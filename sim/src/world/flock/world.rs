@@ -77,7 +77,7 @@ where
     /// Another one.
     fn other_model(_: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
+            "there is no other model of --task {}: leave the fault mixed-models out",
             Self::NAME
         )))
     }

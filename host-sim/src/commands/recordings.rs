@@ -1,0 +1,102 @@
+//! Options that record a flight: a capture of its frames, and its trajectories.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::{
+    error::Result,
+    files,
+    flight::{Moment, Observer},
+    lineup::Lineup,
+    swarm::capture::Listener,
+    trajectories::{self, Trajectories},
+    world::{Condition, World},
+};
+
+/// File with the trajectories of a flight.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TrajectoryArguments {
+    /// Write the state and the command of every robot at every tick as CSV, for `wdgnn.plot` and `wdgnn.export`.
+    #[arg(long, value_name = "FILE")]
+    pub trajectories: Option<PathBuf>,
+}
+
+/// Files that a flight writes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RecordArguments {
+    /// Write every frame that robots send to a pcap file, for Wireshark.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+    #[command(flatten)]
+    pub trajectories: TrajectoryArguments,
+}
+
+impl TrajectoryArguments {
+    /// Checks that the file can be written.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Write`].
+    pub fn check(&self) -> Result {
+        self.trajectories.as_deref().map_or(Ok(()), files::probe)
+    }
+
+    /// Flies the first held-out swarm of a seed under every shown controller, and writes the file.
+    ///
+    /// # Errors
+    /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
+    pub fn write<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
+        let Some(path) = &self.trajectories else { return Ok(()) };
+        trajectories::write(path, lineup, condition, seed)
+    }
+}
+
+impl RecordArguments {
+    /// Returns whether a flight writes any file.
+    pub fn any(&self) -> bool {
+        self.capture.is_some() || self.trajectories.trajectories.is_some()
+    }
+
+    /// Checks that every file can be written.
+    pub fn check(&self) -> Result {
+        self.capture.as_deref().map_or(Ok(()), files::probe)?;
+        self.trajectories.check()
+    }
+
+    /// Returns the observer that writes the files of a flight.
+    pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
+        self.check()?;
+        let trajectories = self.trajectories.trajectories.clone();
+        Ok(Records {
+            listener: self.capture.clone().map(|path| Listener::new::<W>(path, task)),
+            trajectories: trajectories.map(|path| Trajectories::new::<W>(path, task)),
+        })
+    }
+}
+
+/// Observer that writes the recorded files.
+#[derive(Debug)]
+pub struct Records {
+    listener: Option<Listener>,
+    trajectories: Option<Trajectories>,
+}
+
+impl Records {
+    /// Completes all files.
+    pub fn finish(self) -> Result {
+        self.listener.map_or(Ok(()), Listener::finish)?;
+        self.trajectories.map_or(Ok(()), Trajectories::finish)
+    }
+}
+
+impl<W: World> Observer<W> for Records {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        if let Some(listener) = &mut self.listener {
+            listener.see(moment)?;
+        }
+        if let Some(trajectories) = &mut self.trajectories {
+            trajectories.see(moment)?;
+        }
+        Ok(())
+    }
+}

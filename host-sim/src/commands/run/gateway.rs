@@ -1,0 +1,316 @@
+//! `host-sim run --gateway PORT`: simulated robots on the radio channel of real ones.
+
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use clap::Args;
+use serde::Serialize;
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::onboard;
+
+use super::super::{output::print_json, stop_on_interrupt};
+use crate::{
+    error::{Error, Result},
+    flight::Start,
+    gateway::{
+        counts::{Counts, Sightings, by_name},
+        flight::{Flight, Settings},
+    },
+    model::ModelFile,
+    origin::Origin,
+    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
+    seeds::{Purpose, generator},
+    table::aligned,
+    world::{Condition, flock::Flock},
+};
+
+/// Robots that share one air of dot154: two slots in each of five ticks.
+const SLOTS: usize = 10;
+
+/// Addresses of robots, such as 5-9 or 1,4,7-9.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addresses(Vec<NodeId>);
+
+impl FromStr for Addresses {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let mut found = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| text.trim().parse::<NodeId>().ok();
+            let (Some(first), Some(last)) = (number(first), number(last)) else {
+                return Err("addresses such as 5-9 or 1,4,7-9".into());
+            };
+            found.extend(first..=last);
+        }
+        let count = found.len();
+        found.sort_unstable();
+        found.dedup();
+        if found.is_empty() || found.len() < count {
+            return Err("addresses without repetition, such as 5-9 or 1,4,7-9".into());
+        }
+        Ok(Self(found))
+    }
+}
+
+/// Real robots.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Real robots (--profile dot154)")]
+pub struct GatewayArguments {
+    /// Serial port of a gateway (docs/bring-up.md): all robots but the real ones run in this process, in real time.
+    #[arg(long, value_name = "PORT")]
+    gateway: Option<PathBuf>,
+    /// Addresses of the real robots, such as 5-9 or 1,4,7-9.
+    #[arg(long, value_name = "ADDRESSES", requires = "gateway")]
+    real: Option<Addresses>,
+}
+
+/// What is flown.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayFlight<'a> {
+    /// The link profile.
+    pub profile: Profile,
+    /// The network.
+    pub model: &'a ModelFile,
+    /// The circumstances.
+    pub condition: &'a Condition,
+    /// Seed of where robots start.
+    pub seed: u64,
+    /// Print JSON.
+    pub json: bool,
+    /// Where results come from.
+    pub origin: &'a Origin,
+}
+
+/// What came of it.
+struct Report {
+    counts: Counts,
+    refused: BTreeMap<&'static str, u32>,
+    sightings: Sightings,
+    variation: Vec<f64>,
+    /// Ctrl-C came before the end.
+    interrupted: bool,
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    robots: usize,
+    simulated: usize,
+    ticks: usize,
+    sealed: bool,
+    total: f64,
+    r#final: f64,
+    #[serde(flatten)]
+    counts: &'a Counts,
+    refused: &'a BTreeMap<&'static str, u32>,
+    seen: BTreeMap<NodeId, u64>,
+    addresses_taken: Vec<NodeId>,
+}
+
+struct Fly<'a> {
+    port: &'a Path,
+    flight: &'a GatewayFlight<'a>,
+    simulated: Vec<(NodeId, Motion)>,
+    key: Option<Key>,
+}
+
+impl CodecVisitor for Fly<'_> {
+    type Output = Result<Report>;
+
+    fn visit<C: FlownCodec>(self) -> Result<Report> {
+        let Self { port, flight: &GatewayFlight { model, condition, .. }, simulated, key } = self;
+        let weights = model.weights();
+        let make = |id| {
+            onboard::robot(id, &weights, C::with_key(&key.unwrap_or_default()))
+                .map_err(|error| Error::Failed(error.to_string()))
+        };
+        // By chance, so that no number of a sealed frame comes twice, whatever was flown before with this key.
+        let chance = RandomState::new().build_hasher().finish();
+        let (robots, radius) = (condition.robots as NodeId, condition.radius);
+        let mut flight: Flight<'_, C> =
+            Flight::new(Settings { simulated, robots, radius, key, chance }, make);
+        let flown = fly(port, &mut flight, condition.ticks);
+        let interrupted = matches!(flown, Err(Error::Interrupted)) && flight.is_greeted();
+        if !interrupted {
+            flown?;
+        }
+        let Flight { counts, lookout, variation, refused, .. } = flight;
+        let sightings = lookout.sightings;
+        Ok(Report { counts, refused: by_name(&refused), sightings, variation, interrupted })
+    }
+}
+
+#[cfg(unix)]
+fn fly<C: FlownCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Result {
+    let stop = stop_on_interrupt()?;
+    let bar = crate::progress::bar(ticks.into(), "flying");
+    crate::gateway::port::fly(port, flight, &stop, |flight| {
+        bar.set_position(flight.variation.len() as u64);
+        flight.variation.len() >= ticks as usize
+    })
+}
+
+#[cfg(not(unix))]
+fn fly<C: FlownCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
+    stop_on_interrupt()?;
+    Err(Error::usage("--gateway needs a serial port as Linux and macOS have them"))
+}
+
+impl GatewayArguments {
+    /// Whether there are real robots.
+    pub fn is_given(&self) -> bool {
+        self.gateway.is_some()
+    }
+
+    /// Flies and prints.
+    pub fn fly(&self, flight: &GatewayFlight<'_>, key: Option<Key>) -> Result {
+        let (Some(port), robots) = (&self.gateway, flight.condition.robots) else { return Ok(()) };
+        if flight.profile != Profile::Dot154 {
+            return Err(Error::usage("--gateway needs --profile dot154"));
+        }
+        let Some(Addresses(real)) = &self.real else {
+            return Err(Error::usage("--gateway needs --real ADDRESSES, such as 5-9"));
+        };
+        if let Some(none) = real.iter().find(|address| usize::from(**address) >= robots) {
+            return Err(Error::usage(format!(
+                "--real names robot {none}: the robots are 0 to {}",
+                robots - 1
+            )));
+        }
+        if real.len() == robots {
+            return Err(Error::usage(
+                "--real names all robots, and none is left to simulate: --robots counts real and simulated robots",
+            ));
+        }
+        if robots > SLOTS {
+            eprintln!("host-sim: one air has slots for {SLOTS} robots; of {robots}, some will have none");
+        }
+        // Where real ones would start is nobody's: they are where they are.
+        let mut random = generator(flight.seed, Purpose::Testing, 0);
+        let start = Start::draw(&Flock::default(), flight.condition, &mut random)?;
+        let everybody = (0..).zip(start.states);
+        let simulated = everybody.filter(|(address, _)| !real.contains(address)).collect();
+        let report = visit_codec(flight.profile, key.is_some(), Fly { port, flight, simulated, key })?;
+        print(flight, key.is_some(), real, &report);
+        if report.interrupted { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Report) {
+    let Report { counts, refused, sightings, variation, .. } = report;
+    let (robots, simulated) = (flight.condition.robots, flight.condition.robots - real.len());
+    let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
+    if flight.json {
+        let seen = sightings.real.iter().map(|(address, seen)| (*address, seen.frames)).collect();
+        let ticks = variation.len();
+        let addresses_taken = sightings.taken.iter().copied().collect();
+        print_json(
+            flight.origin,
+            &Output {
+                robots,
+                simulated,
+                ticks,
+                sealed,
+                total,
+                r#final,
+                counts,
+                refused,
+                seen,
+                addresses_taken,
+            },
+        );
+        return;
+    }
+    println!(
+        "{simulated} simulated robots beside {} real ones, {} ticks of flight",
+        real.len(),
+        variation.len()
+    );
+    println!("link                dot154, {}", if sealed { "sealed" } else { "unsealed" });
+    println!(
+        "velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as they say",
+        r#final = r#final
+    );
+    println!("{}", frames(counts));
+    let reasons: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    println!(
+        "simulated robots    heard {} frames of real ones and {} of each other, refused {}{reasons}; {} were out of range",
+        counts.taken_of_real,
+        counts.taken_of_simulated,
+        refused.values().sum::<u32>(),
+        counts.beyond
+    );
+    println!("line                {} messages damaged", counts.damaged);
+    if counts.heard > counts.foreign && sightings.real.is_empty() {
+        println!(
+            "Robots were heard, and not one frame could be opened: give their --key FILE, or none if they are unsealed."
+        );
+    }
+    print_robots(real, sightings);
+}
+
+/// Frames each way, and what became of them.
+fn frames(counts: &Counts) -> String {
+    let heading = ["frames", "all", "late", "sent", "busy", "refused", "no robot's", "spoilt", "lost"];
+    let Counts { given, late_down, sent, busy, refused_down, heard, late_up, foreign, spoilt, lost, .. } =
+        *counts;
+    let down = [given, late_down, sent, busy, refused_down].map(Some);
+    let up = [heard, late_up, foreign, spoilt, lost].map(Some);
+    // What cannot happen to a frame on its way has no number.
+    let [all, late, none @ ..] = up;
+    let row = |name: &str, cells: &[Option<u64>]| {
+        let cells = cells.iter().map(|cell| cell.map_or(String::new(), |count| count.to_string()));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    aligned(&[
+        heading.map(String::from).to_vec(),
+        row("to the air", &[&down[..], &[None; 3]].concat()),
+        row("from the air", &[&[all, late][..], &[None; 3], &none].concat()),
+    ])
+}
+
+/// Who was seen, and who was not.
+fn print_robots(real: &[NodeId], sightings: &Sightings) {
+    for address in real {
+        match sightings.real.get(address) {
+            Some(seen) => {
+                let ([x, y], tick, frames) = (seen.motion.position, seen.tick, seen.frames);
+                println!(
+                    "robot {address:<13} {frames} frames, the last of tick {tick}, at ({x:.2}, {y:.2}) m as it says"
+                );
+            }
+            None => println!("robot {address:<13} was not heard"),
+        }
+    }
+    for (address, seen) in sightings.real.iter().filter(|(address, _)| !real.contains(address)) {
+        println!("robot {address:<13} {} frames, and nobody said that it is there", seen.frames);
+    }
+    for address in &sightings.taken {
+        println!(
+            "robot {address:<13} is simulated, and somebody else speaks with its address: give it another one, or name it with --real"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_ranges_and_single_ones_each_once() {
+        let read = |text: &str| text.parse::<Addresses>().map(|Addresses(found)| found);
+        assert_eq!(read("5-9").unwrap(), [5, 6, 7, 8, 9]);
+        assert_eq!(read("7-8,1, 4").unwrap(), [1, 4, 7, 8]);
+        for bad in ["", "x", "9-5", "1,1", "1-3,2", "-1", "70000"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Training through the simulator: the score of whole flights, differentiated.
+//!
+//! Forwards, the core's own nodes fly a swarm. Backwards by hand: through the world ([`Derivative`]), the readout, both parts of the
+//! network, what robots observe and the taps that they exchanged, over all ticks (backpropagation through time).
+//!
+//! ```text
+//! L = ( Σ_t score(t) + w · score(T) ) / score(0)
+//! ```
+//!
+//! Flights of a step are summed in order, so the bits are the same at any number of threads. One layer: its taps hold features only.
+
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use wdgnn_core::{model::activation::Activation, task::State, tensor::Numbers as _};
+
+use super::{
+    block::{Block, Tallies},
+    gradient::{echo_back, weight},
+    methods::Bptt,
+    net::{Net, Sums},
+    simd::Width,
+};
+use crate::{
+    error::{Error, Result},
+    flight::{Moment, Observer, Start},
+    seeds::{Purpose, generator},
+    swarm::networks::Draft,
+    world::{Condition, Derivative, OutputOf, StateOf, World},
+};
+
+/// What is to be remembered of one robot at one tick.
+struct Memory<W: World> {
+    state: StateOf<W>,
+    /// Neighbours that counted, and when they spoke.
+    heard: Vec<(u32, u32)>,
+    /// What they said.
+    others: Vec<StateOf<W>>,
+    output: OutputOf<W>,
+    command: OutputOf<W>,
+    exchanged: bool,
+}
+
+/// A flight as it was flown, tick by tick.
+struct Flown<W: World> {
+    states: Vec<Vec<StateOf<W>>>,
+    taps: Vec<Vec<f32>>,
+    memories: Vec<Vec<Memory<W>>>,
+    scores: Vec<f32>,
+}
+
+impl<W: World> Observer<W> for Flown<W> {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        let blind = || Error::Failed("nothing is to be seen of these robots".into());
+        let mut taps = Vec::new();
+        let mut memories = Vec::new();
+        for (robot, command) in moment.commands.iter().enumerate() {
+            let inside = moment.swarm.inside(robot).ok_or_else(blind)?;
+            taps.extend_from_slice(inside.taps);
+            memories.push(Memory {
+                state: *inside.state,
+                heard: inside.counted.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
+                others: inside.counted.iter().map(|(_, _, state)| **state).collect(),
+                output: *inside.output,
+                command: *command,
+                exchanged: inside.exchanged,
+            });
+        }
+        self.scores.push(moment.world.score(moment.scene.tick, moment.scene.states) as f32);
+        self.states.push(moment.scene.states.to_vec());
+        self.taps.push(taps);
+        self.memories.push(memories);
+        Ok(())
+    }
+}
+
+/// Loss of one flight and its gradient.
+struct Slope {
+    gradient: Vec<f32>,
+    loss: f32,
+}
+
+/// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
+/// in which world.
+pub fn gradient<W: World>(
+    draft: &Draft<'_, W::Task>,
+    through: &Bptt,
+    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Condition) + Sync),
+    seed: u64,
+    step: u64,
+    gradient: &mut [f32],
+) -> Result<f32> {
+    let net = Net::new(draft.size, Activation::Tanh, draft.numbers);
+    let flights: Vec<Slope> = (0..through.flights)
+        .into_par_iter()
+        .map(|flight| {
+            let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
+            let (world, condition) = draw(&mut random);
+            let condition = Condition { ticks: through.ticks, ..condition };
+            let start = Start::draw(&world, &condition, &mut random)?;
+            one(&start, draft, &net, through)
+        })
+        .collect::<Result<_>>()?;
+    Ok(mean(&flights, through, gradient))
+}
+
+/// Writes the mean gradient of flights to `gradient` and returns their mean loss.
+fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
+    gradient.fill(0.0);
+    let share = 1.0 / through.flights as f32;
+    let mut loss = 0.0;
+    for Slope { gradient: part, loss: cost } in flights {
+        let norm = part.iter().map(|g| g * g).sum::<f32>().sqrt();
+        if !norm.is_finite() {
+            continue;
+        }
+        let weight = if norm > through.longest { share * through.longest / norm } else { share };
+        for (sum, g) in gradient.iter_mut().zip(part) {
+            *sum += weight * g;
+        }
+        loss += share * cost;
+    }
+    loss
+}
+
+/// One flight, there and back.
+fn one<W: World>(
+    start: &Start<W>,
+    draft: &Draft<'_, W::Task>,
+    net: &Net<'_>,
+    through: &Bptt,
+) -> Result<Slope> {
+    let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
+    let mut derivative = start.world.derivative().ok_or_else(none)?;
+    let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
+    let mut flown: Flown<W> =
+        Flown { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    // One tick more: its score is that of the end.
+    let condition = Condition { ticks: start.condition.ticks + 1, ..start.condition };
+    let start = Start { condition, ..start.clone() };
+    start.fly(&draft.task, swarm.as_mut(), &mut [&mut flown], &stop)?;
+    Ok(flown.backward(derivative.as_mut(), draft, net, through))
+}
+
+impl<W: World> Flown<W> {
+    fn backward(
+        &self,
+        derivative: &mut dyn Derivative<W>,
+        draft: &Draft<'_, W::Task>,
+        net: &Net<'_>,
+        through: &Bptt,
+    ) -> Slope {
+        let count = <StateOf<W> as State>::Numbers::COUNT;
+        let (ticks, robots) = (self.memories.len() - 1, self.memories[0].len());
+        let (inputs, outputs, features) = (net.size.inputs(0), net.size.outputs, net.size.features);
+        let begin = self.scores[0].max(1.0e-6);
+        let mut loss = through.terminal * self.scores[ticks] / begin;
+        // What is owed to states after the tick, to commands, to taps, and to states as they were told.
+        let mut after = vec![0.0; robots * count];
+        derivative.score(ticks as u32, &self.states[ticks], through.terminal / begin, &mut after);
+        let mut commands = vec![vec![0.0; robots * outputs]; ticks];
+        let mut taps = vec![vec![0.0; robots * inputs]; ticks];
+        let mut told = vec![vec![0.0; robots * count]; ticks];
+        let mut tallies = Tallies::new(net);
+        // Fifty robots fill most of four vectors.
+        let mut block = Block::<4>::new(net, Width::widest());
+        for tick in (0..ticks).rev() {
+            derivative.step(&draft.task, tick as u32, &mut after, &mut commands);
+            let error = self.passed(tick, derivative, draft, &commands[tick]);
+            let mut owed = std::mem::take(&mut taps[tick]);
+            if error.iter().any(|e| *e != 0.0) {
+                block.there_and_back(net, &self.taps[tick], &error, &mut owed, &mut tallies);
+            }
+            for (robot, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+                if self.memories[tick][robot].exchanged {
+                    echo_back(owed, draft.scale, features);
+                }
+                self.exchange_back(tick, robot, owed, draft, features, &mut taps);
+                let memory = &self.memories[tick][robot];
+                derivative.observe(
+                    &draft.task,
+                    &memory.state,
+                    &memory.others,
+                    &owed[..features],
+                    &mut |who, number, x| {
+                        let (spoke, other) = who.map_or((tick, robot), |other| {
+                            let (id, spoke) = memory.heard[other];
+                            (spoke as usize, id as usize)
+                        });
+                        told[spoke][other * count + number] += x;
+                    },
+                );
+            }
+            loss += self.scores[tick] / begin;
+            derivative.score(tick as u32, &self.states[tick], 1.0 / begin, &mut after);
+            after.iter_mut().zip(&told[tick]).for_each(|(after, told)| *after += told);
+        }
+        let mut sums = Sums::new(net);
+        tallies.fold(net, &mut sums);
+        sums.count = 1;
+        let mut gradient = vec![0.0; net.weights.len()];
+        sums.finish(net, &mut gradient);
+        Slope { gradient, loss }
+    }
+
+    /// What is owed to the network's outputs: nothing where a command is clamped.
+    fn passed(
+        &self,
+        tick: usize,
+        derivative: &dyn Derivative<W>,
+        draft: &Draft<'_, W::Task>,
+        commands: &[f32],
+    ) -> Vec<f32> {
+        let outputs = OutputOf::<W>::COUNT;
+        let robots = self.memories[tick].iter().zip(commands.chunks_exact(outputs));
+        let passed = robots.flat_map(|(memory, owed)| {
+            let Memory { state, others, output, command, .. } = memory;
+            let passes = derivative.passes(&draft.task, state, others, output, command);
+            passes
+                .into_iter()
+                .zip(owed)
+                .map(|(passes, owed)| if passes { *owed } else { 0.0 })
+                .collect::<Vec<_>>()
+        });
+        passed.collect()
+    }
+
+    /// Hands what is owed to a robot's later taps on to whom they came from.
+    fn exchange_back(
+        &self,
+        tick: usize,
+        robot: usize,
+        owed: &[f32],
+        draft: &Draft<'_, W::Task>,
+        width: usize,
+        taps: &mut [Vec<f32>],
+    ) {
+        let memory = &self.memories[tick][robot];
+        let each = owed.len();
+        if !memory.exchanged {
+            // Between exchanges taps stay as they were.
+            if let Some(before) = tick.checked_sub(1) {
+                let kept = taps[before][robot * each..][..each].iter_mut().zip(owed).skip(width);
+                kept.for_each(|(sum, owed)| *sum += owed);
+            }
+            return;
+        }
+        let weight = weight(draft.scale, memory.heard.len());
+        let own = draft.scale.closed().then_some((robot as u32, tick as u32));
+        for (other, spoke) in own.into_iter().chain(memory.heard.iter().copied()) {
+            // What it told were its taps of the exchange before.
+            if let Some(source) = (spoke as usize).checked_sub(draft.exchange.max(1) as usize) {
+                let sums = taps[source][other as usize * each..].iter_mut().zip(&owed[width..]);
+                sums.for_each(|(sum, owed)| *sum += weight * owed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
+
+    use super::*;
+    use crate::{
+        train::{initialization, net::Places},
+        world::flock::{Flock, bodies::Quirks},
+    };
+
+    const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
+
+    const THROUGH: Bptt = Bptt { ticks: 12, flights: 2, terminal: 3.0, mixed: 0.0, longest: f32::INFINITY };
+
+    /// What is flown.
+    #[derive(Clone, Copy)]
+    struct Setting {
+        scale: Scale,
+        exchange: u32,
+        quirks: Quirks,
+        task: Flocking,
+    }
+
+    fn setting(scale: Scale, exchange: u32, quirks: Quirks, normalised: bool) -> Setting {
+        let task = Flocking { separation: 0.0, normalised, limit: 1000.0, ..Flocking::MEANS };
+        Setting { scale, exchange, quirks, task }
+    }
+
+    /// Weights that look at velocities only (gradients do not go through positions), and stay far from the clamp.
+    fn weights() -> Vec<f32> {
+        let mut random = generator(5, Purpose::Weights, 0);
+        let mut weights: Vec<f32> =
+            (0..Places::of(&SIZE).count()).map(|_| random.random_range(-0.4..0.4)).collect();
+        weights[..3].copy_from_slice(&[0.9, 1.1, 0.1]);
+        for rows in initialization::rows(&SIZE, &(2..6)) {
+            weights[rows].fill(0.0);
+        }
+        weights
+    }
+
+    fn loss_and_gradient(weights: &[f32], setting: &Setting, number: u64) -> (f32, Vec<f32>) {
+        let Setting { scale, exchange, quirks, task } = *setting;
+        let draft = Draft { numbers: weights, size: SIZE, scale, task, exchange };
+        let draw = |_: &mut _| (Flock::<2>::with(quirks), Condition { robots: 7, ..Condition::PAPER });
+        let mut into = vec![0.0; weights.len()];
+        let loss = gradient(&draft, &THROUGH, &draw, 3, number, &mut into).unwrap();
+        (loss, into)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_flight() {
+        let quirks = Quirks { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..Quirks::default() };
+        for (scale, exchange, quirks, normalised) in [
+            (Scale::Closed, 1, Quirks::default(), true),
+            (Scale::Mean, 1, Quirks::default(), false),
+            (Scale::Closed, 3, Quirks::default(), true),
+            (Scale::Closed, 1, quirks, true),
+            (Scale::Echo(0.8), 1, Quirks::default(), true),
+            (Scale::Echo(0.8), 3, Quirks::default(), true),
+        ] {
+            let setting = setting(scale, exchange, quirks, normalised);
+            let smooth: usize = (0..8).map(|number| directions_that_agree(&setting, number)).sum();
+            assert!(smooth > 12, "{scale:?} {exchange}: only {smooth} of 48 directions are smooth");
+        }
+    }
+
+    /// Compares slopes along the gradient and along single weights (α_W, B on every tap, R) with differences of the loss. Where a link
+    /// comes or goes between the two ends the loss has a step, which the gradient leaves out: two lengths then measure different
+    /// slopes, and nothing is compared.
+    fn directions_that_agree(setting: &Setting, number: u64) -> usize {
+        let weights = weights();
+        let (_, gradient) = loss_and_gradient(&weights, setting, number);
+        let norm = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+        assert!(norm > 1.0e-3, "{norm}");
+        let along: Vec<f32> = gradient.iter().map(|g| g / norm).collect();
+        let single = |index: usize| {
+            let mut direction = vec![0.0; weights.len()];
+            direction[index] = 1.0;
+            direction
+        };
+        let places = Places::of(&SIZE);
+        let rows = (0..SIZE.taps).map(|tap| places.wide.start + tap * SIZE.features * SIZE.hidden + 4);
+        let directions =
+            [along, single(1), single(places.readout.start + 8)].into_iter().chain(rows.map(single));
+        let tolerance = 0.02 * f64::from(norm);
+        let mut smooth = 0;
+        for (index, direction) in directions.enumerate() {
+            let slope = |step: f32| {
+                let at = |step: f32| {
+                    let moved: Vec<f32> = weights.iter().zip(&direction).map(|(w, d)| w + step * d).collect();
+                    f64::from(loss_and_gradient(&moved, setting, number).0)
+                };
+                (at(step) - at(-step)) / f64::from(2.0 * step)
+            };
+            let (long, short) = (slope(0.02), slope(0.005));
+            if (long - short).abs() > 0.5 * tolerance {
+                continue;
+            }
+            smooth += 1;
+            let expected: f32 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+            assert!(
+                (short - f64::from(expected)).abs() < tolerance,
+                "flight {number}, direction {index}: {short} measured, {expected} expected, norm {norm}"
+            );
+        }
+        smooth
+    }
+
+    #[test]
+    fn a_clamped_command_passes_nothing() {
+        let mut setting = setting(Scale::Closed, 1, Quirks::default(), true);
+        assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().any(|&g| g != 0.0));
+        setting.task.limit = 1.0e-6;
+        assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().all(|&g| g == 0.0));
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let setting = setting(Scale::Closed, 1, Quirks { noise: 0.1, ..Quirks::default() }, true);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| loss_and_gradient(&weights(), &setting, 0))
+        };
+        assert_eq!(with(1), with(3));
+    }
+
+    #[test]
+    fn a_world_without_a_derivative_is_told() {
+        use crate::world::coverage::Area;
+        let size = Dimensions { taps: 4, ..SIZE };
+        let numbers = initialization::weights(&size, crate::recipe::Architecture::WdGnn, 1);
+        let draft = Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::task(), exchange: 1 };
+        let draw = |_: &mut _| (Area::default(), Area::condition());
+        let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
+        assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");
+    }
+}

@@ -1,0 +1,113 @@
+//! An evolution strategy: networks beside the current one are flown, and it moves towards those that did better.
+//!
+//! Needs nothing of a world but its score. Every step flies pairs of networks, as far from the current one on one side as on the other,
+//! from the same starts; they are ranked by the score, and the mean of their directions weighed by rank is the step's gradient
+//! (Salimans et al. 2017, with mirrored sampling). The bits are the same at any number of threads.
+
+use rand::RngExt as _;
+use rayon::prelude::*;
+
+use super::{methods::Evolution, recipe::Recipe};
+use crate::{
+    error::Result,
+    flight::Start,
+    seeds::{Purpose, generator},
+    swarm::networks::Draft,
+    world::World,
+};
+
+/// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
+pub fn gradient<W: World>(
+    recipe: &Recipe<W>,
+    evolve: &Evolution,
+    draft: &Draft<'_, W::Task>,
+    seed: u64,
+    step: u64,
+    gradient: &mut [f32],
+) -> Result<f32> {
+    let costs = costs(recipe, evolve, draft, seed, step)?;
+    gradient.fill(0.0);
+    let ranks = ranks(&costs);
+    for pair in 0..evolve.pairs {
+        let weight = (ranks[2 * pair] - ranks[2 * pair + 1]) / (2 * evolve.pairs) as f32 / evolve.reach;
+        let away = direction(seed, step, pair, gradient.len());
+        gradient.iter_mut().zip(away).for_each(|(sum, away)| *sum += weight * away);
+    }
+    Ok((costs.iter().sum::<f64>() / costs.len() as f64) as f32)
+}
+
+/// Scores of a step's networks, relative to the score at the start.
+fn costs<W: World>(
+    recipe: &Recipe<W>,
+    evolve: &Evolution,
+    draft: &Draft<'_, W::Task>,
+    seed: u64,
+    step: u64,
+) -> Result<Vec<f64>> {
+    let starts = (0..evolve.flights)
+        .map(|flight| {
+            let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
+            let condition = recipe.with_robots(recipe.world.vary(&recipe.condition, &mut random));
+            Start::draw(&recipe.world, &condition, &mut random)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    (0..2 * evolve.pairs)
+        .into_par_iter()
+        .map(|number| {
+            let side = if number % 2 == 0 { evolve.reach } else { -evolve.reach };
+            let away = direction(seed, step, number / 2, draft.numbers.len());
+            let moved: Vec<f32> =
+                draft.numbers.iter().zip(away).map(|(number, away)| number + side * away).collect();
+            cost(&Draft { numbers: &moved, ..*draft }, &starts)
+        })
+        .collect()
+}
+
+/// What flights cost on average, each relative to what it would if nothing ever changed.
+fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
+    let mut sum = 0.0;
+    for start in starts {
+        let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
+        let flight = start.fly_alone(&draft.task, swarm.as_mut())?;
+        let still = flight.score.first().copied().unwrap_or_default() * flight.score.len() as f64;
+        sum += flight.total() / still.max(1.0e-9);
+    }
+    // A network that cannot be flown is the worst.
+    Ok(if sum.is_finite() { sum / starts.len() as f64 } else { f64::MAX })
+}
+
+/// The direction of a pair: normal variates by twelve uniform ones, the same on every machine.
+fn direction(seed: u64, step: u64, pair: usize, count: usize) -> impl Iterator<Item = f32> {
+    let mut random = generator(seed, Purpose::Batches, (step << 32) + pair as u64);
+    (0..count).map(move |_| (0..12).map(|_| random.random_range(0.0_f32..1.0)).sum::<f32>() - 6.0)
+}
+
+/// Ranks from −½ for the least to ½ for the most.
+fn ranks(costs: &[f64]) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..costs.len()).collect();
+    order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+    let mut ranks = vec![0.0; costs.len()];
+    for (place, &number) in order.iter().enumerate() {
+        ranks[number] = place as f32 / (costs.len() - 1) as f32 - 0.5;
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_by_hand() {
+        assert_eq!(ranks(&[5.0, 1.0, f64::MAX]), [0.0, -0.5, 0.5]);
+    }
+
+    #[test]
+    fn directions_repeat_and_are_normal() {
+        let numbers: Vec<f32> = direction(1, 2, 3, 10_000).collect();
+        assert_eq!(numbers, direction(1, 2, 3, 10_000).collect::<Vec<_>>());
+        let mean = numbers.iter().sum::<f32>() / 1.0e4;
+        let square = numbers.iter().map(|x| x * x).sum::<f32>() / 1.0e4;
+        assert!(mean.abs() < 0.04 && (square - 1.0).abs() < 0.06, "{mean} {square}");
+    }
+}

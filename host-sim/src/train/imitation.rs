@@ -1,0 +1,186 @@
+//! Imitation: flights in which an expert says what it would have done, and batches of what it said.
+
+use rand::{RngExt as _, seq::SliceRandom as _};
+use rayon::prelude::*;
+
+use super::{
+    dataset::{Batch, Trajectory, Window},
+    methods::Imitation,
+    recipe::Recipe,
+};
+use crate::{
+    error::{Error, Result},
+    flight::Start,
+    scene::{Scene, Swarm},
+    seeds::{Purpose, generator},
+    swarm::networks::Draft,
+    world::{OutputOf, StateOf, SwarmOf, World},
+};
+
+/// Trajectories per step where whole trajectories are taken (the paper's batch size).
+const BATCH_TRAJECTORIES: usize = 20;
+
+/// Ticks of a window that count, where upper layers need windows: long against the chains, short against a flight.
+const WINDOW_TICKS: usize = 8;
+
+/// Flies a swarm, asks the expert at every tick, and writes down both. Either of them may be in command.
+struct Pupil<'a, W: World> {
+    swarm: SwarmOf<'a, W>,
+    expert: SwarmOf<'static, W>,
+    /// Whether the expert's commands are carried out (behaviour cloning) or the network's (data-set aggregation).
+    expert_drives: bool,
+    keep_links: bool,
+    trajectory: Trajectory,
+}
+
+impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
+    fn fly(&mut self, scene: &Scene<'_, StateOf<W>>, commands: &mut Vec<OutputOf<W>>) -> Result {
+        self.swarm.fly(scene, commands)?;
+        let mut labels = Vec::with_capacity(commands.len());
+        self.expert.fly(scene, &mut labels)?;
+        for (robot, label) in labels.iter().enumerate() {
+            if let Some(inside) = self.swarm.inside(robot) {
+                self.trajectory.push(inside.taps, label.as_ref());
+            }
+        }
+        if self.keep_links {
+            self.trajectory.links.push(scene.links.clone());
+        }
+        if self.expert_drives {
+            commands.copy_from_slice(&labels);
+        }
+        Ok(())
+    }
+}
+
+/// How many flights epoch `epoch` adds to the data set.
+fn count(imitate: &Imitation, epoch: usize) -> usize {
+    match epoch {
+        0 if imitate.refresh == 0 => imitate.flights,
+        // Enough to begin with; the network's own flights soon replace them.
+        0 => imitate.flights.min(4 * imitate.refresh),
+        _ => imitate.refresh,
+    }
+}
+
+/// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
+pub fn flights<W: World>(
+    recipe: &Recipe<W>,
+    imitate: &Imitation,
+    draft: &Draft<'_, W::Task>,
+    seed: u64,
+    epoch: usize,
+) -> Result<Vec<Trajectory>> {
+    (0..count(imitate, epoch))
+        .into_par_iter()
+        .map(|index| {
+            let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
+            let condition = if imitate.mixed {
+                recipe.world.vary(&recipe.condition, &mut random)
+            } else {
+                recipe.condition
+            };
+            let start = Start::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
+            let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
+            let mut pupil: Pupil<'_, W> = Pupil {
+                swarm: draft.typed::<W::Shapes>(&start.states)?,
+                expert: start.world.expert(&draft.task).ok_or_else(nobody)?,
+                expert_drives: epoch == 0,
+                keep_links: draft.size.layers > 1,
+                trajectory: Trajectory::new(&draft.size, start.states.len()),
+            };
+            start.fly_alone(&draft.task, &mut pupil)?;
+            Ok(pupil.trajectory)
+        })
+        .collect()
+}
+
+/// One step's share of the data, by number.
+#[derive(Debug)]
+pub enum Draw {
+    /// Single samples: trajectory and number.
+    Samples(Vec<(u32, u32)>),
+    /// Whole trajectories.
+    Trajectories(Vec<u32>),
+    /// Stretches: trajectory and first tick.
+    Windows {
+        /// Ticks before each that only fill the chains.
+        warm_up: usize,
+        /// Where they begin.
+        starts: Vec<(u32, u32)>,
+    },
+}
+
+/// What the steps of an epoch look at.
+pub fn draws<W: World>(
+    recipe: &Recipe<W>,
+    imitate: &Imitation,
+    (layers, taps): (usize, usize),
+    pool: &[&Trajectory],
+    seed: u64,
+    epoch: usize,
+) -> Vec<Draw> {
+    let mut random = generator(seed, Purpose::Batches, epoch as u64);
+    // Upper layers' chains are filled after as many ticks as they have hops.
+    let warm_up = (layers - 1) * (taps - 1);
+    let Some(samples) = imitate.samples else {
+        let mut order: Vec<u32> = (0..pool.len() as u32).collect();
+        order.shuffle(&mut random);
+        return order.chunks(BATCH_TRAJECTORIES).map(|batch| Draw::Trajectories(batch.to_vec())).collect();
+    };
+    let mut draw = || {
+        let trajectory = random.random_range(0..pool.len());
+        if layers == 1 {
+            return (trajectory as u32, random.random_range(0..pool[trajectory].len()) as u32);
+        }
+        let last = pool[trajectory].ticks().saturating_sub(WINDOW_TICKS);
+        (trajectory as u32, random.random_range(0..=last) as u32)
+    };
+    (0..recipe.steps)
+        .map(|_| {
+            if layers == 1 {
+                Draw::Samples((0..samples).map(|_| draw()).collect())
+            } else {
+                let windows = samples.div_ceil(WINDOW_TICKS * recipe.condition.robots);
+                Draw::Windows { warm_up, starts: (0..windows).map(|_| draw()).collect() }
+            }
+        })
+        .collect()
+}
+
+impl Draw {
+    /// The data.
+    pub fn batch<'a>(&self, pool: &[&'a Trajectory]) -> Batch<'a> {
+        match self {
+            Self::Samples(samples) => Batch::Samples(
+                samples
+                    .iter()
+                    .map(|&(trajectory, sample)| pool[trajectory as usize].sample(sample as usize))
+                    .collect(),
+            ),
+            Self::Trajectories(trajectories) if pool.iter().any(|trajectory| trajectory.links.is_empty()) => {
+                let all = trajectories.iter().flat_map(|&index| {
+                    let trajectory = pool[index as usize];
+                    (0..trajectory.len()).map(|sample| trajectory.sample(sample))
+                });
+                Batch::Samples(all.collect())
+            }
+            Self::Trajectories(trajectories) => {
+                let whole = trajectories.iter().map(|&index| {
+                    let trajectory = pool[index as usize];
+                    Window { trajectory, warm_up: 0, ticks: 0..trajectory.ticks() }
+                });
+                Batch::Windows(whole.collect())
+            }
+            Self::Windows { warm_up, starts } => {
+                let windows = starts.iter().map(|&(trajectory, start)| {
+                    let trajectory = pool[trajectory as usize];
+                    let start = start as usize;
+                    let end = (start + WINDOW_TICKS).min(trajectory.ticks());
+                    Window { trajectory, warm_up: *warm_up, ticks: start..end }
+                });
+                Batch::Windows(windows.collect())
+            }
+        }
+    }
+}

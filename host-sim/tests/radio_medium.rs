@@ -1,0 +1,256 @@
+//! Flights through the air, byte by byte.
+
+use std::sync::atomic::AtomicBool;
+
+use host_sim::{
+    air::{
+        events::{Events, Moment, Stretch},
+        faulty::RadioFaults,
+        loss::Loss,
+        options::{About, Faults, Liars, Trust},
+    },
+    error::Result,
+    flight::{self, Flight, Observer, Start},
+    lineup::{Controller, Lineup, ONLINE},
+    profiles::Profile,
+    recipe::RecipeName,
+    seeds::{Purpose, generator},
+    world::{Condition, flock::Flock},
+};
+use wdgnn_core::tasks::flocking::Motion;
+use wdgnn_link::error::Refusal;
+
+const ROBOTS: usize = 15;
+
+/// Keeps where everybody was at the end.
+#[derive(Default)]
+struct Last(Vec<Motion>);
+
+impl Observer<Flock> for Last {
+    fn see(&mut self, moment: &flight::Moment<'_, Flock>) -> Result {
+        self.0 = moment.scene.states.to_vec();
+        Ok(())
+    }
+}
+
+fn flown(profile: Profile, faults: Option<Faults>) -> (Flight, Vec<Motion>) {
+    let condition = Condition { robots: ROBOTS, ..Condition::PAPER };
+    let lineup = Lineup { faults, ..Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap() };
+    let start = Start::draw(&lineup.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
+    let mut swarm = lineup.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
+    let mut last = Last::default();
+    let (task, stop) = (lineup.task().unwrap(), AtomicBool::new(false));
+    let flight = start.fly(&task, swarm.as_mut(), &mut [&mut last], &stop).unwrap();
+    (flight, last.0)
+}
+
+#[test]
+fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
+    for &profile in Profile::ALL {
+        let handed_over = flown(profile, None);
+        let sent = flown(profile, Some(Faults { trust: Trust::AsTrained, ..Faults::default() }));
+        assert_eq!(handed_over.0.score, sent.0.score, "{}", profile.name());
+        assert_eq!(handed_over.1, sent.1, "{}: every bit of every robot's place", profile.name());
+        assert_eq!(sent.0.tally.unwrap().refused.total(), 0, "{}", profile.name());
+    }
+}
+
+#[test]
+fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
+    let radio = |loss| RadioFaults { loss, ..RadioFaults::NONE };
+    let heard = |chance| {
+        let radio = radio(Loss { chance, burst: 1.0 });
+        let tally = flown(Profile::Dot154, Some(Faults { radio, ..Faults::default() })).0.tally.unwrap();
+        assert_eq!((tally.refused.total(), tally.violations), (0, 0));
+        tally.heard as f64
+    };
+    let share = heard(0.3) / heard(0.0);
+    assert!((0.6..0.8).contains(&share), "{share}");
+}
+
+#[test]
+fn a_robot_that_is_taken_out_flies_straight_on_and_is_forgotten() {
+    let kills = vec![Moment { robot: 3, tick: 100 }];
+    let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
+    let (flight, last) = flown(Profile::Espnow, Some(faults));
+    let before = flown(Profile::Espnow, Some(Faults::default())).1;
+    assert_ne!(last[3], before[3]);
+    let stale = flight.tally.unwrap().longest_stale;
+    assert!((1..=20).contains(&stale), "{stale} ticks");
+}
+
+#[test]
+fn a_restarted_robot_is_back_within_a_few_exchanges() {
+    let reboots = vec![Moment { robot: 0, tick: 60 }, Moment { robot: 7, tick: 90 }];
+    let faults = Faults { events: Events { reboots, ..Events::default() }, ..Faults::default() };
+    let tally = flown(Profile::Dot154, Some(faults)).0.tally.unwrap();
+    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
+    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+}
+
+#[test]
+fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
+    let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
+    let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
+    let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
+    // Last heard at tick 9 and held for 19 ticks: alone from tick 29 on, at its velocity for a hundred ticks, then slower.
+    assert_eq!(tally.alone, [100, 71, 0]);
+    assert_eq!(tally.learned_alone, 0);
+}
+
+#[test]
+fn a_partition_lets_nothing_through() {
+    let heard = |partition| {
+        flown(Profile::Exact, Some(Faults { partition, ..Faults::default() })).0.tally.unwrap().heard
+    };
+    assert!(heard(Some(0..200)) < heard(Some(100..200)));
+    assert!(heard(Some(100..200)) < heard(None));
+}
+
+#[test]
+fn forged_and_replayed_frames_change_nothing_at_all() {
+    let clean = flown(Profile::Exact, Some(Faults::default()));
+    let forged = flown(Profile::Exact, Some(Faults { forge: 5, ..Faults::default() }));
+    assert_eq!(clean.1, forged.1);
+    let tally = forged.0.tally.unwrap();
+    assert_eq!((tally.forged, tally.fooled), (5 * 200 * ROBOTS as u64, 0));
+    assert_eq!(u64::from(tally.refused.of(Refusal::Forged)), tally.forged);
+
+    let replayed = flown(Profile::Exact, Some(Faults { replay: Some(100), ..Faults::default() }));
+    assert_eq!(clean.1, replayed.1);
+    let tally = replayed.0.tally.unwrap();
+    assert!(tally.replayed > 1000);
+    assert_eq!(u64::from(tally.refused.total()), tally.replayed);
+}
+
+#[test]
+fn a_swarm_that_believes_everybody_is_led_astray_by_liars_and_the_robust_one_is_not() {
+    let liars = Some(Liars { about: About::Parameters, share: 0.2 });
+    let flown = |trust, liars| flown(Profile::Exact, Some(Faults { liars, trust, ..Faults::default() })).0;
+    let apart = |trust| flown(trust, liars).disagreement.unwrap();
+    assert!(apart(Trust::Plain) > 10.0, "many times the offline parameters: {}", apart(Trust::Plain));
+    assert!(apart(Trust::Robust) < 0.1, "{}", apart(Trust::Robust));
+    assert!(flown(Trust::Robust, liars).total() < 1.3 * flown(Trust::Robust, None).total());
+}
+
+#[test]
+fn clocks_that_differ_by_a_tick_are_within_the_guard() {
+    let tally = flown(Profile::Dot154, Some(Faults { skew: 1, ..Faults::default() })).0.tally.unwrap();
+    assert_eq!(tally.refused.total(), 0);
+}
+
+/// Runs an episode with fault settings. Returns it with the final states.
+fn with_faults(profile: Profile, settings: &str) -> (Flight, Vec<Motion>) {
+    flown(profile, Some(Faults { seed: 5, ..Faults::parse(settings).unwrap() }))
+}
+
+fn speed(motion: &Motion) -> f32 {
+    motion.velocity[0].hypot(motion.velocity[1])
+}
+
+#[test]
+fn links_that_carry_one_way_are_heard_one_way() {
+    let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard as f64;
+    let share = heard("one-way=0.5") / heard("");
+    assert!((0.35..0.65).contains(&share), "{share}");
+}
+
+#[test]
+fn nobody_hears_anything_through_interference() {
+    let tally = with_faults(Profile::Exact, "interference=1:5").0.tally.unwrap();
+    assert_eq!(tally.heard, 0);
+    assert!(tally.alone[0] > 0, "and everybody notices");
+}
+
+#[test]
+fn radios_that_collide_lose_some_frames_and_not_most() {
+    let heard = |options| with_faults(Profile::Espnow, options).0.tally.unwrap().heard as f64;
+    let share = heard("collisions") / heard("");
+    assert!((0.5..0.999).contains(&share), "{share}");
+}
+
+#[test]
+fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
+    let (flight, last) = with_faults(Profile::Exact, "sensor=lost:1@20");
+    // A quarter of a second later everybody is blind, and brakes with a time constant of 0.1 s for one and a half.
+    assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
+    let tally = |flight: &Flight| flight.tally.as_ref().unwrap().heard;
+    let with_sensors = with_faults(Profile::Exact, "").0;
+    assert!(
+        tally(&flight) > tally(&with_sensors) / 2,
+        "as a body to keep apart from, it is heard to the end"
+    );
+}
+
+#[test]
+fn who_joins_in_flight_is_heard_from_then_on_and_in_nobodys_way_before() {
+    let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
+    assert!(heard("join=1@100") < heard("") / 2);
+    assert!(with_faults(Profile::Exact, "join=0.3@20").0.tally.unwrap().longest_return <= 20);
+    let never = with_faults(Profile::Exact, "join=1@500").0;
+    assert_eq!((never.min_distance, never.close_pairs), (f32::INFINITY, [0; 3]));
+    assert_eq!(never.tally.unwrap().heard, 0);
+}
+
+#[test]
+fn who_is_taken_out_of_the_sky_is_in_nobodys_way() {
+    let kills: Vec<String> = (0..ROBOTS).map(|robot| format!("kill={robot}@0")).collect();
+    assert_eq!(with_faults(Profile::Exact, &kills.join(" ")).0.min_distance, f32::INFINITY);
+}
+
+#[test]
+fn a_robot_whose_power_goes_in_a_write_comes_back() {
+    // Past the first save of its parameters.
+    let (flight, last) = with_faults(Profile::Dot154, "brown-out=0@120 brown-out=7@130");
+    let tally = flight.tally.unwrap();
+    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
+    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+    assert_ne!(last, with_faults(Profile::Dot154, "").1, "it begins anew");
+}
+
+#[test]
+fn dead_motors_leave_everybody_as_fast_as_it_was() {
+    let score = with_faults(Profile::Exact, "motor=dead:1").0.score;
+    assert_eq!(score[0], score[199]);
+    assert!(score[0] > 1.0, "nobody brakes: {}", score[0]);
+}
+
+#[test]
+fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
+    let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard;
+    // Who skips the tick of its turn says nothing in that exchange; nothing else is lost.
+    let share = heard("missed-ticks=0.2") as f64 / heard("") as f64;
+    assert!((0.7..0.9).contains(&share), "{share}");
+}
+
+#[test]
+fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() {
+    let tally = with_faults(Profile::Exact, "sybil=16").0.tally.unwrap();
+    assert!(tally.lies.told > 0, "they are in tables");
+    assert!(tally.refused.of(Refusal::Unlisted) > 0, "but for those that no robot of the swarm has");
+    assert_eq!(with_faults(Profile::Exact, "").0.tally.unwrap().lies.told, 0);
+}
+
+#[test]
+fn frames_in_everybodys_name_are_heard_once() {
+    let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
+    // Four tries for each of the others' names, at everybody.
+    assert_eq!(heard("spoof=199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
+}
+
+#[test]
+fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
+    let untimely =
+        |profile, options: &str| with_faults(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
+    for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
+        assert_eq!(untimely(profile, "drift=100"), 0);
+        assert_eq!(untimely(profile, "time-jump=0@50:-40"), 0, "a robot knows which ticks it has had");
+        assert!(untimely(profile, "time-jump=0@50:30") > 0);
+    }
+    // Those around follow in ten exchanges, and so on: late jumps end the flight before that.
+    let share = |tick: u32| {
+        let options = format!("time-jump=0@{tick}:30");
+        f64::from(untimely(Profile::Exact, &options)) / f64::from(200 - tick)
+    };
+    assert!(share(50) < 0.75 * share(190), "{} {}", share(50), share(190));
+}
