@@ -1,4 +1,4 @@
-//! What a robot's image is linked with; the scripts come with the firmware.
+//! Links the robot image with the linker scripts of the firmware.
 
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {

@@ -1,6 +1,7 @@
-//! What the host does all day, on one thread: gradients of a training batch, and flights of whole swarms.
+//! Benchmarks on one thread: gradients of a training batch and episodes of whole swarms.
 //!
-//! `cargo bench -p host-sim`. Times depend on the machine and its load; compare ratios within one run.
+//! `cargo bench -p host-sim`. Times depend on the machine and its load; compare ratios within one
+//! run.
 
 use std::{hint::black_box, time::Instant};
 
@@ -35,7 +36,7 @@ fn main() {
     });
 }
 
-/// The shortest of a few runs: the one that was disturbed least.
+/// Minimum over a few runs, the least disturbed one.
 fn seconds(mut run: impl FnMut()) -> f64 {
     let time = |run: &mut dyn FnMut()| {
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! The command line. One subcommand, one file in `commands`.
+//! Command-line interface. Each subcommand has a file in `commands`.
 
 use std::{any::TypeId, ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -14,16 +14,16 @@ use crate::{
     usage_error,
 };
 
-/// Threads to work with.
+/// Range of the number of threads.
 const THREADS: OptionRange = OptionRange::whole(1, 4096);
 
-/// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
+/// Train, simulate and evaluate swarms of Wide and Deep Graph Neural Network robots.
 ///
 /// Without a subcommand it runs `host-sim eval`: the flocking experiment.
 #[derive(Debug, Parser)]
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
-    /// Threads to work with; results are the same at any number [default: one per core].
+    /// Number of threads; results do not depend on it [default: one per core].
     #[arg(long, value_name = "N", global = true, value_parser = THREADS.parser::<u16>())]
     threads: Option<u16>,
     #[command(subcommand)]
@@ -50,7 +50,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs what was asked for.
+    /// Runs the command.
     pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
         if let Some(threads) = self.threads {
@@ -90,7 +90,7 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(tasks.iter().map(row)).collect()
 }
 
-/// A program with these tasks: parses, runs, and says what went wrong in one sentence.
+/// Runs a program with these tasks: parses the command line and prints errors in one line.
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
     end_with_a_sentence_where_nothing_can_be_printed();
     match parsed().and_then(|line| line.run(tasks)) {
@@ -108,7 +108,7 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
     }
 }
 
-/// Command line of this process.
+/// Parses the command line of this process.
 fn parsed() -> Result<Cli> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let matches = matches(&words)?;
@@ -119,7 +119,7 @@ fn parsed() -> Result<Cli> {
     Ok(cli(&matches))
 }
 
-/// The command that shards are of.
+/// Parses the command of merged shards.
 fn merged(words: &[String]) -> Result<Cli> {
     let matches = matches(&words.iter().map(OsString::from).collect::<Vec<_>>())?;
     let program = command();
@@ -131,7 +131,7 @@ fn merged(words: &[String]) -> Result<Cli> {
     Err(Error::usage(format!("`{}` has no shards", words.join(" "))))
 }
 
-/// Parses words, those of a scenario included.
+/// Parses words with the options of their scenario.
 fn matches(words: &[OsString]) -> Result<ArgMatches> {
     let line = std::iter::once(OsString::from("host-sim")).chain(words.iter().cloned()).collect();
     let (line, scenario) = scenario::expanded(line, &command())?;
@@ -149,19 +149,19 @@ fn cli(matches: &ArgMatches) -> Cli {
     Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Value of the option `--shard`.
+/// Returns the value of `--shard`.
 fn shard_of(matches: &ArgMatches) -> Option<Shard> {
     let (_, arguments) = matches.subcommand()?;
     arguments.try_get_one("shard").ok()?.copied()
 }
 
-/// The argument parser.
+/// Returns the argument parser.
 pub fn command() -> clap::Command {
     accept_hyphens(Cli::command())
 }
 
-/// Makes options accept values such as -5 or -1@50, so that the range of the option refuses them. Options for files and names accept
-/// none: `--csv --json` lacks a file name. Options with an optional value accept none either.
+/// Lets numeric options accept values such as -5, so that their range rejects them. Options for
+/// files and names, and options with optional values, do not: `--csv --json` lacks a file name.
 fn accept_hyphens(command: clap::Command) -> clap::Command {
     let text = [TypeId::of::<String>(), TypeId::of::<PathBuf>()];
     command
@@ -174,8 +174,9 @@ fn accept_hyphens(command: clap::Command) -> clap::Command {
         .mut_subcommands(accept_hyphens)
 }
 
-/// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. A full disk is one. The standard library
-/// turns both into a panic of `println!`, so this is where they can be told from others.
+/// Ends the program without a panic message if the standard output fails. A closed pipe, as in
+/// `host-sim sweep speed | head`, is no error; a full disk is one. `println!` panics in both cases,
+/// so a panic hook tells them apart.
 fn end_with_a_sentence_where_nothing_can_be_printed() {
     let other = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

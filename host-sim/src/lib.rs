@@ -1,6 +1,6 @@
-//! Trains the network, flies swarms of `wdgnn-core` nodes, and shows what came out.
+//! Training, simulation and evaluation of swarms, and pages of the results.
 
-// Nothing is unsafe but the use of wide registers, in one file (`train::simd`).
+// `train::simd` is the only file with unsafe code: vector registers.
 #![deny(unsafe_code)]
 
 pub mod bench;
@@ -28,7 +28,7 @@ pub mod train;
 pub mod trajectories;
 pub mod usage_error;
 
-// The simulator, which other programs use without this one.
+// Re-exports of the simulator, which other programs use without this crate.
 pub use wdgnn_sim::{
     air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, option_range,
     profiles, radio, recipe, scene, seeds, shapes, tally, world,

@@ -1,4 +1,4 @@
-//! Tasks by name: what a program offers on its command line. A pair of task and world is one entry.
+//! Tasks by name. An entry is a pair of task and world.
 
 use std::marker::PhantomData;
 
@@ -14,13 +14,13 @@ use crate::{
     world::{World, coverage::Area, flock::Flock},
 };
 
-/// Everything that can be done with a task.
+/// Commands of a task.
 pub trait Entry: Sync {
-    /// The name on the command line.
+    /// Name on the command line.
     fn name(&self) -> &'static str;
-    /// The number in weight files.
+    /// Number in weight files.
     fn number(&self) -> u16;
-    /// In words, and how it is trained unless somebody says otherwise.
+    /// Title, score and default recipe.
     fn words(&self) -> (&'static str, &'static str, &'static str);
     /// `train`.
     fn train(&self, arguments: &TrainArguments) -> Result;
@@ -34,20 +34,20 @@ pub trait Entry: Sync {
     fn faults(&self, arguments: &FaultsArguments) -> Result;
 }
 
-/// The tasks of a program.
+/// Tasks of a program.
 pub type Tasks<'a> = &'a [&'static dyn Entry];
 
-/// The tasks that come with this crate. (A function, so that they are compiled here and not in every program.)
+/// Returns the tasks of this crate. As a function, they are compiled here and not in each program.
 pub fn built_in() -> Vec<&'static dyn Entry> {
     vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
 }
 
-/// The entry of a world.
+/// Entry of a world.
 #[derive(Debug)]
 pub struct Of<W>(PhantomData<fn() -> W>);
 
 impl<W: World> Of<W> {
-    /// The entry of the world `W`.
+    /// Creates the entry of the world `W`.
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {
         Self(PhantomData)
@@ -88,7 +88,7 @@ impl<W: World> Entry for Of<W> {
     }
 }
 
-/// The task of this name.
+/// Returns the task with this name.
 pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
@@ -96,7 +96,7 @@ pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     })
 }
 
-/// Name of the task with this number in weight files.
+/// Returns the name of the task with this number in weight files.
 #[must_use]
 pub fn name_of(tasks: Tasks<'_>, number: u16) -> Option<&'static str> {
     tasks.iter().find(|task| task.number() == number).map(|task| task.name())

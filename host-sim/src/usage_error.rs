@@ -1,22 +1,20 @@
-//! Errors of the argument parser, each in one line, as this program's own errors.
+//! Errors of the argument parser in one line, in the form of this program's errors.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 
-/// Characters of a refused value that are printed.
+/// Printed characters of a rejected value.
 const MAX_VALUE_CHARS: usize = 60;
 
-/// The option whose value was refused, without its dashes.
+/// Returns the option with a rejected value, without dashes.
 #[must_use]
 pub fn option(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(argument).trim_start_matches('-').to_owned())
 }
 
-/// One line for an error that the user can correct.
-///
-/// # Errors
-/// The parser's error, for help, versions, and errors without a form here.
+/// Returns the one-line form of an error, or the parser's error for help, versions and unknown
+/// kinds.
 pub fn one_line(error: clap::Error) -> Result<Error, clap::Error> {
     match message(&error) {
         Some(message) => Ok(Error::usage(message)),

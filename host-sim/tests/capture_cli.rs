@@ -1,4 +1,4 @@
-//! Pcap files that `--capture` writes, read back.
+//! Pcap files of `--capture`.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ const KEY: Key = *b"a swarm's secret";
 
 type Decoded = Beacon<Motion, Stacked<TAPS, FEATURES, NoChain>, Filter<TAPS, FEATURES, OUTPUTS>>;
 
-/// Link type of a pcap file, and its packets with their times in microseconds.
+/// Returns the link type of a pcap file and its packets with times in µs.
 fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a word"));
     let mut rest = &file[24..];
@@ -46,7 +46,7 @@ fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
     (word(file, 20), packets)
 }
 
-/// Flies five robots for 20 ticks and returns the pcap file.
+/// Runs five robots for 20 ticks and returns the pcap file.
 fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
     let swarm = ["run", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
     let output = host_sim(folder, &[&swarm[..], options].concat());
@@ -54,7 +54,7 @@ fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
     std::fs::read(folder.join("swarm.pcap")).expect("a pcap file")
 }
 
-/// Decodes a frame at its own tick.
+/// Decodes a frame at its tick.
 fn decode<P: Codec>(codec: &mut P, model: &ModelFile, frame: &[u8]) -> Decoded {
     let link = Link { profile: P::profile(true), checksum: model.weights().checksum };
     let tick = P::identity(frame, 0).expect("a header").sequence / P::FRAMES;

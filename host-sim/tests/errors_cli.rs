@@ -1,4 +1,4 @@
-//! Wrong input: one line on the standard error, exit code 2, and no file of the user is changed.
+//! Invalid input: one line on standard error, exit code 2, and no changed files.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::program::{host_sim, refused};
 const COVERAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
 const TRAIN: [&str; 7] = ["train", "--epochs", "1", "--swarms", "2", "--out", "my.wdgnn"];
 
-/// The message of a refused command: one line.
+/// Returns the message of a rejected command: one line.
 fn message(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = host_sim(folder.path(), arguments);

@@ -1,4 +1,4 @@
-//! The program as a person or a script uses it: flying.
+//! Command line of `eval`, `shift` and `theorem`.
 
 use std::process::Command;
 
@@ -36,7 +36,7 @@ fn json_has_every_controller_and_follows_from_the_seed_at_any_number_of_threads(
 
 #[test]
 fn the_shipped_networks_fly_as_well_as_the_documents_say() {
-    // 40 swarms under the paper's condition; the bounds are those that the README promises.
+    // 40 swarms under the paper's condition; the bounds are those of the README.
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), &["eval", "--seed", "3", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -46,7 +46,7 @@ fn the_shipped_networks_fly_as_well_as_the_documents_say() {
     assert!(of("limit", "total") < expert);
     assert!(of("wd-gnn", "total") < 0.945 * expert);
     assert!(of("wd-gnn-online", "total") < 0.945 * expert);
-    // Between what nobody can beat and what needs no network.
+    // Between the bound of any controller and averaging without a network.
     let floor = of("flooding", "total");
     assert!(of("limit-guarded", "total") <= floor && floor < of("wd-gnn-online", "total"));
     assert!(of("wd-gnn-online", "total") < of("averaging-1-hop", "total"));
@@ -82,7 +82,8 @@ fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
     assert!(table.iter().zip(names).all(|(row, name)| row.starts_with(name)), "{short}");
     assert!(table[1..].iter().all(|row| row.matches('±').count() == 2), "total and ratio: {short}");
     assert_eq!(rows(&printed(&["--all"])).len(), 14);
-    // One sentence about delayed actuators first; a legend of five lines last.
+    // The output begins with a sentence about delayed actuators and ends with a legend of five
+    // lines.
     assert!(
         short.starts_with("After 6 s with actuators delayed by 80 ms, the velocity variation"),
         "{short}"
@@ -203,8 +204,8 @@ fn csv_has_a_row_per_controller() {
     assert_eq!(columns, [12; 15]);
 }
 
-/// Runs `theorem` with a ridge. Returns its exit code and, for every rule, whether the bound held at
-/// each tick and the last distance to the optimum as a part of the first.
+/// Runs `theorem` with a ridge. Returns its exit code and, for each rule, whether the bound held at
+/// all ticks and the final distance to the optimum relative to the initial one.
 fn theorem(ridge: &str) -> (Option<i32>, [(bool, f64); 3]) {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), &["theorem", "--ridge", ridge, "--json"]);
@@ -270,7 +271,7 @@ fn faults_of_the_air_are_counted_by_reason() {
     let output = host_sim(folder.path(), &arguments);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let online = &json["controllers"]["wd-gnn-online"];
-    // Three per exchange and robot, and what was harmed on the way.
+    // Three per exchange and robot, plus corrupted frames.
     assert!(online["refused"]["forged"].as_u64().is_some_and(|count| count > 3 * 200 * 12 * 2), "{online}");
     assert!(online["heard"].as_u64() > online["refused"]["forged"].as_u64());
     assert!(json["controllers"]["wd-gnn-online-centralised"].is_null(), "no centre on an air with faults");

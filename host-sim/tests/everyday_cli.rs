@@ -1,4 +1,4 @@
-//! The program as people use it on an ordinary day: other files, pipes, full disks, odd numbers.
+//! Files, pipes, full disks and unusual numbers.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! The fast path flies what robots fly that speak in bytes.
+//! Robots with messages in memory and robots with encoded frames behave identically.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,14 +22,14 @@ use host_sim::{
     world::{Condition, SwarmOf, World, coverage::Area, flock::Flock},
 };
 
-/// What a swarm does from a start to the end: every command and every wide parameter.
+/// Returns the digest of an episode: all commands and wide parameters.
 fn digest<W: World>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
     let mut digest = FlightDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
 }
 
-/// Flies one start by the fast path and by robots that speak in bytes, unsealed and sealed.
+/// Compares one start with messages in memory, unsealed frames and sealed frames.
 fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
     let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
@@ -47,7 +47,7 @@ fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
 
 #[test]
 fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
-    // In the middle of the swarm robots hear more than they have room for.
+    // Robots in the middle of the swarm have more neighbors than table entries.
     let condition = Condition { robots: 40, radius: 2.5, ticks: 60, ..Condition::PAPER };
     for recipe in [RecipeName::Ours, RecipeName::Through] {
         for &profile in Profile::ALL {
@@ -56,7 +56,7 @@ fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
     }
 }
 
-/// A network of the shape that robots of a task have, as training would begin with it.
+/// Returns an untrained network with the shape of the task's robots.
 fn untrained<W: World>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
     recipe.exchange = profile.exchange();
@@ -66,7 +66,7 @@ fn untrained<W: World>(profile: Profile) -> ModelFile {
     ModelFile::new(std::path::Path::new("untrained"), &header, &numbers).unwrap()
 }
 
-/// Every profile that has room for what robots of a task say. Returns how many there are.
+/// Compares all profiles whose frames fit the task's messages. Returns their number.
 fn check_all<W: World>() -> usize {
     let condition = Condition { robots: 20, ticks: 40, ..W::condition() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];

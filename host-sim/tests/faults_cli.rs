@@ -1,4 +1,4 @@
-//! `host-sim faults` and the options of everything that goes wrong, as they are typed.
+//! Command line of `faults` and errors of fault settings.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::program::{host_sim, refused};
 #[test]
 fn rows_that_do_not_hold_are_named_and_end_with_1() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Everybody's motors are too weak for any limit, whatever robots do.
+    // The motors are too weak for any limit.
     let arguments = [
         "faults",
         "--only",

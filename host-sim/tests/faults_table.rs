@@ -1,4 +1,4 @@
-//! The table of faults, small and seeded, against a golden. `BLESS=1` writes it anew.
+//! Table of faults with few swarms, compared with a golden file. `BLESS=1` writes it.
 
 use std::{env, fs, path::Path};
 

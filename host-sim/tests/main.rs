@@ -1,4 +1,4 @@
-//! All tests of the program from outside, in one program.
+//! All integration tests in one program.
 
 #![forbid(unsafe_code)]
 

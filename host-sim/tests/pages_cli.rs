@@ -1,4 +1,4 @@
-//! Every command that measures has a page, plots to take along, and says what made them.
+//! Pages, charts and origin of all commands with results.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::program::host_sim;
 
-/// Commands as small as they get.
+/// Minimal runs of the commands.
 const COMMANDS: [&[&str]; 8] = [
     &[
         "eval",
@@ -65,7 +65,7 @@ fn check(folder: &Path, command: &[&str]) {
     let svg = fs::read_to_string(folder.join("it.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.matches("<path").count() > 5, "{command:?}");
     assert!(fs::read_to_string(folder.join("it.csv")).unwrap().lines().count() > 1, "{command:?}");
-    // The command does it again.
+    // The command in the output repeats the run.
     let words: Vec<&str> = json["command"].as_str().unwrap().split(' ').skip(1).collect();
     let again = host_sim(folder, &[&words[..], &["--json", "--report", "again.html"]].concat());
     let mut sides =

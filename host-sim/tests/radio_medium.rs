@@ -1,4 +1,4 @@
-//! Flights through the air, byte by byte.
+//! Episodes with encoded frames on the radio medium.
 
 use std::sync::atomic::AtomicBool;
 
@@ -22,7 +22,7 @@ use wdgnn_link::error::Refusal;
 
 const ROBOTS: usize = 15;
 
-/// Keeps where everybody was at the end.
+/// Observer that keeps the final states.
 #[derive(Default)]
 struct Last(Vec<Motion>);
 
@@ -93,7 +93,8 @@ fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
     let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
     let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
     let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
-    // Last heard at tick 9 and held for 19 ticks: alone from tick 29 on, at its velocity for a hundred ticks, then slower.
+    // The last frame was received at tick 9 and is valid for 19 ticks: isolated from tick 29 on,
+    // constant velocity for a hundred ticks, then slower.
     assert_eq!(tally.alone, [100, 71, 0]);
     assert_eq!(tally.learned_alone, 0);
 }
@@ -172,7 +173,8 @@ fn radios_that_collide_lose_some_frames_and_not_most() {
 #[test]
 fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
     let (flight, last) = with_faults(Profile::Exact, "sensor=lost:1@20");
-    // A quarter of a second later everybody is blind, and brakes with a time constant of 0.1 s for one and a half.
+    // A quarter of a second later all robots are blind and brake with a time constant of 0.1 s for
+    // 1.5 s.
     assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
     let tally = |flight: &Flight| flight.tally.as_ref().unwrap().heard;
     let with_sensors = with_faults(Profile::Exact, "").0;
@@ -200,7 +202,7 @@ fn who_is_taken_out_of_the_sky_is_in_nobodys_way() {
 
 #[test]
 fn a_robot_whose_power_goes_in_a_write_comes_back() {
-    // Past the first save of its parameters.
+    // After the first save of the parameters.
     let (flight, last) = with_faults(Profile::Dot154, "brown-out=0@120 brown-out=7@130");
     let tally = flight.tally.unwrap();
     assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
@@ -218,7 +220,8 @@ fn dead_motors_leave_everybody_as_fast_as_it_was() {
 #[test]
 fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
     let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard;
-    // Who skips the tick of its turn says nothing in that exchange; nothing else is lost.
+    // A robot that misses the tick of its slot sends no frame in that exchange; other frames
+    // arrive.
     let share = heard("missed-ticks=0.2") as f64 / heard("") as f64;
     assert!((0.7..0.9).contains(&share), "{share}");
 }
@@ -234,7 +237,7 @@ fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() 
 #[test]
 fn frames_in_everybodys_name_are_heard_once() {
     let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
-    // Four tries for each of the others' names, at everybody.
+    // Four tries for the name of each other robot, received by all robots.
     assert_eq!(heard("spoof=199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
 }
 
@@ -247,7 +250,7 @@ fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
         assert_eq!(untimely(profile, "time-jump=0@50:-40"), 0, "a robot knows which ticks it has had");
         assert!(untimely(profile, "time-jump=0@50:30") > 0);
     }
-    // Those around follow in ten exchanges, and so on: late jumps end the flight before that.
+    // Neighbors follow after ten exchanges, and their neighbors later: late jumps end before that.
     let share = |tick: u32| {
         let options = format!("time-jump=0@{tick}:30");
         f64::from(untimely(Profile::Exact, &options)) / f64::from(200 - tick)

@@ -1,5 +1,4 @@
-//! The program as a person or a script uses it: robots that run the firmware's own code, in this process. (Emulated ones are in
-//! `tests/tests`.)
+//! Command line of `run` with native robots. Tests of emulated ones are in `tests/tests`.
 
 use std::{
     fs,
@@ -18,7 +17,7 @@ fn flown(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// A folder with a key, and where that is.
+/// Returns a folder with a key file, and its path.
 fn key() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("swarm.key");
@@ -100,7 +99,7 @@ fn what_cannot_be_flown_is_told() {
     }
 }
 
-/// How the program ends, and what it says.
+/// Returns exit code and message.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let output = host_sim(&[&["run"], arguments].concat());
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -140,7 +139,7 @@ fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sente
     }
 }
 
-/// How the program ends with a gateway that says this and no more, and what it says itself.
+/// Returns exit code and message with a gateway that sends these bytes.
 #[cfg(unix)]
 fn beside(gateway: &[u8]) -> (Option<i32>, String) {
     use std::io::Write as _;
@@ -154,7 +153,7 @@ fn beside(gateway: &[u8]) -> (Option<i32>, String) {
     let options = ["run", "--gateway", &port, "--robots", "4", "--real", "2-3"];
     let mut program = Command::new(env!("CARGO_BIN_EXE_host-sim"));
     let program = program.args(options).stderr(std::process::Stdio::piped()).spawn().expect("it starts");
-    // Once it has asked who is there, it listens.
+    // The program reads after its first request.
     std::io::Read::read_exact(&mut line, &mut [0]).expect("a question");
     line.write_all(gateway).expect("an answer");
     let output = program.wait_with_output().expect("it ends");

@@ -1,4 +1,4 @@
-//! Scenarios: files that hold a whole condition.
+//! Scenario files.
 
 use std::{ffi::OsString, fs, path::Path};
 
@@ -36,7 +36,7 @@ fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
     expected.sort_unstable();
     assert_eq!(words, expected);
     assert!(expand(text, "sweep radius").unwrap().contains("--values=1,2"));
-    // What names no scenario stays as it is, and so does another command.
+    // Command lines without a scenario do not change.
     let plain = ["host-sim", "eval", "--json"].map(OsString::from).to_vec();
     assert_eq!(expanded(plain.clone(), &cli::command()).unwrap().0, plain);
 }
@@ -82,7 +82,7 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What differs from run to run.
+/// Removes values that differ between runs.
 fn without_time(mut json: Value) -> Value {
     let object = json.as_object_mut().unwrap();
     object.remove("wall_seconds");
@@ -122,7 +122,7 @@ fn what_was_flown_is_saved_and_flown_again() {
             .concat(),
         );
         assert_eq!(again["scenario"], "saved/my.toml");
-        // In another order, but the same: what was typed comes first.
+        // The order differs: options on the command line come first.
         let mut sides = [&first, &again].map(|side| {
             let mut words: Vec<_> =
                 side["command"].as_str().unwrap().split(" --").map(str::to_owned).collect();
@@ -131,7 +131,7 @@ fn what_was_flown_is_saved_and_flown_again() {
         });
         sides[1].dedup();
         assert_eq!(sides[0], sides[1]);
-        assert_eq!(first["faults"], "--fault drop-chance=0.2 --fault kill=3@9 --fault kill=4@9");
+        assert_eq!(first["faults"], "drop-chance=0.2 kill=3@9,4@9");
         assert_eq!(first["version"], env!("CARGO_PKG_VERSION"));
         let sides = [first, again].map(|side| {
             let mut side = without_time(side);

@@ -1,10 +1,10 @@
-//! Shards of many episodes, merged: the bytes of one process.
+//! Merged shards have the output of one process.
 
 use std::{fs, path::Path};
 
 use crate::program::{host_sim, refused};
 
-/// A short line for every command that has shards.
+/// A short run of each command with shards.
 const COMMANDS: [&str; 5] = [
     "eval --swarms 2 --seeds 2 --robots 8 --json --report page.html",
     "eval --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
@@ -13,7 +13,7 @@ const COMMANDS: [&str; 5] = [
     "sweep speed --values 2,3 --swarms 2 --robots 8 --json --report page.html",
 ];
 
-/// Exit code, standard output and page of a command line.
+/// Returns exit code, standard output and page of a run.
 fn run(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<u8>, Option<Vec<u8>>) {
     let page = folder.join("page.html");
     drop(fs::remove_file(&page));

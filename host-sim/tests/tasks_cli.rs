@@ -1,4 +1,4 @@
-//! The program as a person or a script uses it: any task.
+//! Command line for all tasks.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::program::{host_sim, refused};
 
-/// What the program prints, if it ends well.
+/// Returns the output of a successful run.
 fn said(folder: &Path, arguments: &[&str]) -> String {
     let output = host_sim(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -63,18 +63,18 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     assert!(total(&with, "wd-gnn") < total(&with, "still"), "it has learned something: {with}");
     assert_ne!(total(&with, "wd-gnn-online"), total(&with, "wd-gnn"), "and learns in flight");
     assert_eq!(with["digest"].as_str().map(str::len), Some(16));
-    // No centre that sees everything is known for this task.
+    // This task has no central online learning.
     assert!(with["controllers"]["wd-gnn-online-centralised"].is_null());
     assert_eq!(with, flown(&["--model", "mine.wdgnn"]), "the same again");
 
-    // The same robots as the firmware flies them, and what they said.
+    // Robots with the firmware's code, and their frames.
     let swarm =
         ["run", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
     assert!(json(folder.path(), &swarm)["heard"].as_u64() > Some(0));
     let open = ["eval", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
     json(folder.path(), &[&open[..], &small].concat());
     assert!(std::fs::metadata(folder.path().join("said.pcap")).expect("a capture").len() > 1000);
-    // Faults of the air are for every task.
+    // Faults apply to all tasks.
     let forged = flown(&["--model", "mine.wdgnn", "--fault", "forge=2"]);
     let online = |flown: &Value| flown["controllers"]["wd-gnn-online"].clone();
     assert_eq!(online(&forged)["refused"]["forged"], 2 * 20 * 5, "{forged}");

@@ -1,10 +1,10 @@
-//! The program as a person or a script uses it: training.
+//! Command line of `train`.
 
 use std::{path::Path, process::Command};
 
 const SHORT: [&str; 6] = ["train", "--epochs", "2", "--seed", "5", "--out"];
 
-/// Every way to train, for some task: quickly.
+/// Short runs of all training methods.
 const WAYS: [&[&str]; 4] = [
     &["--swarms", "4", "--recipe", "through"],
     &["--swarms", "4", "--recipe", "paper", "--robots", "8"],
@@ -83,7 +83,7 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
     refused(&["--resume"], "train without --resume");
 }
 
-/// Ctrl-C, as a terminal sends it, then `--resume`: the same file as an undisturbed run.
+/// Ctrl-C as from a terminal, then `--resume`: the file equals that of an uninterrupted run.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
@@ -98,7 +98,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         let undisturbed = run("whole.wdgnn", &[]).output().expect("it starts");
         assert!(undisturbed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&undisturbed.stderr));
         let mut child = run("parts.wdgnn", &[]).spawn().expect("it starts");
-        // The first checkpoint, after ten epochs at most, shows that it is well under way.
+        // The first checkpoint, after at most ten epochs, shows that the training runs.
         let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
         while !checkpoint.exists() {
             assert!(
@@ -115,14 +115,14 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         assert!(resumed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&resumed.stderr));
         let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
         assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"), "{way:?}");
-        // Its end is known, and with more epochs it is none.
+        // A checkpoint of a finished run is complete; with more epochs it is not.
         let again = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
         assert_eq!(again.status.code(), Some(2), "{way:?}");
         assert!(String::from_utf8_lossy(&again.stderr).contains("finished after 20 epochs"), "{way:?}");
     }
 }
 
-/// A finished run goes on where it ended.
+/// Continues a finished run.
 #[test]
 fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,7 +140,7 @@ fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Ctrl-C long before anything was validated: what there is then can be flown.
+/// Ctrl-C before the first validation keeps a usable network.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
@@ -151,7 +151,7 @@ fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
         .args(WAYS[2])
         .spawn()
         .expect("it starts");
-    // Until it listens for the signal, it would die of it.
+    // Earlier signals would end the process.
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Robots that meet: a task of one's own, from nothing to a robot's image, in one crate.
+//! Robots that meet: an example of an external task, from its definition to a robot image.
 //!
-//! `task` is what a robot does, and all that it carries. `world` is what comes of it, for the simulator.
+//! `task` defines the behavior of a robot. `world` defines the simulation.
 
 #![cfg_attr(target_os = "none", no_std)]
 

@@ -1,4 +1,4 @@
-//! On a computer: train, fly, compare, emulate. On a robot: the robot.
+//! On a PC: training, evaluation, emulation. On a board: the robot.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -1,4 +1,4 @@
-//! What a robot observes and does.
+//! Features, loss and command of the task.
 
 use wdgnn_core::{Task, math, model::shape::OneLayer, task::State};
 use wdgnn_robot::{
@@ -6,7 +6,7 @@ use wdgnn_robot::{
     tasks::{CollisionAvoidance, Consistency, MotionModel},
 };
 
-/// What a robot tells its neighbours: where it is, in metres.
+/// State in a message: the position in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place(pub [f32; 2]);
 
@@ -22,17 +22,17 @@ impl State for Place {
     }
 }
 
-/// Robots that meet. A command is a velocity in m/s.
+/// Rendezvous task. A command is a velocity in m/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rendezvous;
 
 impl Rendezvous {
-    /// The control period in seconds.
+    /// Control period in seconds.
     pub const PERIOD: f32 = 0.05;
-    /// The largest speed per axis in m/s.
+    /// Largest speed per axis in m/s.
     pub const LIMIT: f32 = 2.0;
 
-    /// The mean way to the neighbours, the robot itself among them.
+    /// Mean offset to the neighbors, including the robot itself.
     fn way<'a>(own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
         let (mut sum, mut count) = ([0.0; 2], 1.0);
         for other in neighbours {
@@ -44,7 +44,7 @@ impl Rendezvous {
 }
 
 impl Task for Rendezvous {
-    // Tasks of one's own count from 1000 on.
+    // Numbers from 1000 on are for external tasks.
     const NUMBER: u16 = 1000;
 
     type State = Place;
@@ -59,12 +59,13 @@ impl Task for Rendezvous {
         Self::PERIOD
     }
 
-    /// What the network gets to see.
+    /// Input features of the network.
     fn observe<'a>(&self, own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
         Self::way(own, neighbours)
     }
 
-    /// What it learns from in flight: the derivative of `|way − T u|²`, the squared distance to the neighbours' mean after a tick.
+    /// Derivative of the local loss `|way − T u|²`: the squared distance to the neighbors' mean one
+    /// tick later.
     fn gradient<'a>(
         &self,
         own: &Place,
@@ -77,13 +78,13 @@ impl Task for Rendezvous {
         [(u, x), (v, y)].map(|(u, x)| 2.0 * Self::PERIOD * (Self::PERIOD * u - x))
     }
 
-    /// What a robot can do.
+    /// Largest command per axis.
     fn command(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, Self::LIMIT))
     }
 }
 
-// Robots meet: they need no prediction, no avoidance and no checks.
+// Robots may touch, so the task needs no prediction, collision avoidance or plausibility checks.
 impl MotionModel for Rendezvous {}
 
 impl CollisionAvoidance for Rendezvous {}
@@ -92,7 +93,7 @@ impl Consistency for Rendezvous {
     type Stats = ();
 }
 
-/// The network that robots carry: two features, three taps, sixteen hidden features, two outputs.
+/// Network size: two features, three taps, sixteen hidden features, two outputs.
 impl Onboard for Rendezvous {
     type Shape = OneLayer<2, 3, 16, 2>;
 }

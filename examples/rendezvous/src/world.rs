@@ -1,4 +1,4 @@
-//! What comes of it.
+//! Simulation of the task.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ use wdgnn_sim::{
 
 use super::task::{Place, Rendezvous};
 
-/// A plane with nothing in it.
+/// Empty plane.
 #[derive(Clone, Debug, Default)]
 pub struct Plane;
 
@@ -39,12 +39,12 @@ impl World for Plane {
         Rendezvous
     }
 
-    /// The network that comes with it, and is in the robot's image.
+    /// Supplied network, which is also in the robot image.
     fn model(_: Profile) -> Result<ModelFile> {
         ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
-    /// Anywhere in a square.
+    /// Random positions in a square.
     fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
         Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
     }
@@ -65,7 +65,7 @@ impl World for Plane {
         squares.map(|x| f64::from(x * x)).sum::<f64>() / places.len() as f64
     }
 
-    /// Optional: whom networks are held against. The plainest one first.
+    /// Optional: baselines. The simplest one comes first.
     fn rivals() -> Vec<Rival<Self>> {
         let rival = |name, title, make| Rival { name, title, shown: true, make };
         vec![
@@ -74,7 +74,7 @@ impl World for Plane {
         ]
     }
 
-    /// Optional: with it, networks are trained through the simulator.
+    /// Optional: the derivative, for training through the simulator.
     fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
         Some(Box::new(Backwards))
     }
@@ -89,7 +89,7 @@ fn neighbours_middle(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
     middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
 }
 
-/// Everybody goes somewhere as fast as it can.
+/// Integrates the velocities.
 struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
 
 impl Swarm<Rendezvous> for To {
@@ -103,7 +103,7 @@ impl Swarm<Rendezvous> for To {
     }
 }
 
-/// The derivative of everything above.
+/// Derivative of the world's step, score and features.
 struct Backwards;
 
 impl Derivative<Plane> for Backwards {
@@ -148,7 +148,7 @@ impl Derivative<Plane> for Backwards {
         output.iter().zip(command).map(|(output, command)| *output == command).collect()
     }
 
-    /// Training starts from robots that go to their neighbours' mean.
+    /// Initial controller: robots move to the mean of their neighbors.
     fn guess(&self) -> Vec<(usize, usize, f32)> {
         vec![(0, 0, 2.0), (1, 1, 2.0)]
     }

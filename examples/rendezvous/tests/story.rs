@@ -1,4 +1,4 @@
-//! The whole story of a task of one's own: trained, flown, shown, on emulated robots.
+//! Steps of an external task: training, evaluation, pages and emulation.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A place of this test's own.
+/// Temporary folder of this test.
 fn place(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();

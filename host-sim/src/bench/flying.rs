@@ -1,4 +1,4 @@
-//! Flights.
+//! Benchmarks of simulated episodes.
 
 use std::time::Instant;
 
@@ -18,18 +18,18 @@ use crate::{
     world::{Condition, World, flock::Flock},
 };
 
-/// Robot-steps that are flown for one figure, at least: some seconds.
+/// Smallest number of robot steps per figure: a few seconds of work.
 const STEPS: usize = 1_000_000;
 
-/// Robot-steps in one flight of some: enough for swarms to have met their neighbours.
+/// Robot steps per episode: enough for all robots to meet their neighbors.
 const LEAST_TICKS: u32 = 4;
 
-/// What a flight took.
+/// Cost of an episode.
 #[derive(Clone, Copy, Debug)]
 pub struct Flown {
-    /// Robot-steps per second of processor time.
+    /// Robot steps per second of processor time.
     pub steps_per_second: f64,
-    /// What a robot took, where that can be told.
+    /// Memory per robot in bytes, on systems that report it.
     pub bytes_per_robot: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
     Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
 }
 
-/// One swarm whose robots hand each other their beacons and learn in flight.
+/// Measures one swarm with online learning and messages in memory.
 pub fn typed(robots: usize) -> Result<Flown> {
     let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
@@ -64,14 +64,14 @@ pub fn typed(robots: usize) -> Result<Flown> {
     Ok(Flown { steps_per_second: steps / shortest, bytes_per_robot: grown })
 }
 
-/// One swarm that speaks in sealed bytes.
+/// Measures one swarm with sealed frames.
 pub fn sealed(robots: usize) -> Result<f64> {
     let start = start(robots, 200)?;
     let time = shortest(5, || in_sealed_bytes(&start))?;
     Ok(robots as f64 * f64::from(start.condition.ticks) / time)
 }
 
-/// Flies a swarm in sealed bytes from its start to its end.
+/// Runs one episode of a swarm with sealed frames.
 pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
     let model = Flock::<2>::model(Profile::Exact)?;
     let network = Network::of(&model, Profile::Exact)?;
@@ -80,7 +80,7 @@ pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
     start.fly_alone(&network.task, swarm.as_mut()).map(drop)
 }
 
-/// How much sooner so many threads are done with a large swarm, by the clock on the wall: the best of some pairs of flights.
+/// Speedup of a large swarm with several threads in wall time: the best of several pairs of runs.
 pub fn speedup(threads: usize) -> Result<f64> {
     let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);

@@ -1,7 +1,9 @@
-//! Instructions of the hot kernels, counted by valgrind: the same on every machine and under any load, for one compiler.
+//! Instruction counts of the hot kernels by valgrind: independent of machine and load, for one
+//! compiler.
 //!
-//! The program runs itself under `valgrind --tool=callgrind`, once with some rounds of a kernel and once with more; the difference is
-//! the kernel's. Valgrind knows no AVX-512, so that training is counted as AVX2.
+//! The program runs itself under `valgrind --tool=callgrind` with few and with many rounds of a
+//! kernel; the difference is the cost of the kernel. Valgrind does not support AVX-512, so training
+//! is counted with AVX2.
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
@@ -28,10 +30,10 @@ use crate::{
     world::{Condition, World as _, flock::Flock},
 };
 
-/// A kernel: its name, how many of what one round has, and the round.
+/// Kernel: name, units of work per round, and one round.
 type Kernel = (&'static str, usize, &'static str, fn(usize) -> Result);
 
-/// The kernels.
+/// All kernels.
 const KERNELS: [Kernel; 5] = [
     ("batch", 4096, "sample of a training batch", batch),
     ("through", 50 * 50, "robot-step there and back", through_time),
@@ -40,17 +42,17 @@ const KERNELS: [Kernel; 5] = [
     ("sealed", 50 * 10, "robot-step of 50 in sealed bytes", sealed),
 ];
 
-/// Counts differ by this much with the layout of memory; more is a change of code.
+/// Counts vary by this share with the memory layout; a larger difference is a change of code.
 const TOLERANCE: f64 = 0.01;
 
-/// Runs one kernel, some rounds of it.
+/// Runs one kernel for some rounds.
 pub fn run(name: &str, rounds: usize) -> Result {
     let found = KERNELS.iter().find(|kernel| kernel.0 == name);
     let (.., kernel) = found.ok_or_else(|| Error::usage(format!("there is no kernel {name}")))?;
     kernel(rounds)
 }
 
-/// Counts all kernels' instructions: a table, one line each.
+/// Counts the instructions of all kernels. Returns a table with one line per kernel.
 pub fn count() -> Result<String> {
     let mut table = String::new();
     for (name, each, what, _) in KERNELS {
@@ -61,7 +63,7 @@ pub fn count() -> Result<String> {
     Ok(table)
 }
 
-/// Holds counts against those of a file, or writes it anew where `BLESS` is set.
+/// Compares counts with a file, or writes the file if `BLESS` is set.
 pub fn compare(table: &str, golden: &Path) -> Result {
     if std::env::var_os("BLESS").is_some() {
         return files::write(golden, table.as_bytes());
@@ -83,7 +85,7 @@ pub fn compare(table: &str, golden: &Path) -> Result {
     Ok(())
 }
 
-/// Instructions of this program with so many rounds of a kernel.
+/// Counts the instructions of this program with some rounds of a kernel.
 fn collected(kernel: &str, rounds: usize) -> Result<u64> {
     let failed = |why: &dyn std::fmt::Display| {
         Error::Failed(format!("cannot count instructions with valgrind ({why}): is it installed?"))

@@ -1,7 +1,8 @@
-//! What the host does all day, measured in seconds of processor time: gradients of a training batch, training through time, flights
-//! of swarms of many sizes, flights in sealed bytes.
+//! Benchmarks in seconds of processor time: gradients of a training batch, training through time,
+//! swarms of several sizes, sealed frames.
 //!
-//! Other programs on the machine change these figures, too (caches, clock rates): compare those of one run.
+//! Other programs on the machine change the figures through caches and clock rates; compare figures
+//! of one run only.
 
 pub mod clock;
 pub mod flying;
@@ -14,33 +15,34 @@ use serde::Serialize;
 
 use crate::error::Result;
 
-/// What was measured.
+/// Results of the benchmarks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Forward, backward, Adam: WD-GNN of 6 features, 3 hops, 32 hidden features, over 200,000 samples.
+    /// Forward pass, backward pass and Adam step: WD-GNN with 6 features, 3 hops, 32 hidden
+    /// features, 200,000 samples.
     pub train_cpu_seconds_per_batch: f64,
-    /// Its multiplications and additions in the products of matrices, against the most that the processor can do within registers.
+    /// Arithmetic of its matrix products relative to the peak of one thread.
     pub train_share_of_peak: f64,
-    /// A flight of 50 robots over 50 ticks, there and back.
+    /// Forward and backward pass of an episode of 50 robots and 50 ticks.
     pub bptt_cpu_seconds_per_swarm: f64,
-    /// By number of robots: the core's whole tick with learning in flight, everybody in one swarm, on one thread.
+    /// Control tick with online learning by number of robots, on one thread.
     pub robot_steps_per_cpu_second: BTreeMap<usize, f64>,
-    /// The same through sealed bytes.
+    /// Control tick with sealed frames by number of robots, on one thread.
     pub robot_steps_through_sealed_bytes_per_cpu_second: BTreeMap<usize, f64>,
-    /// How much sooner so many threads have flown a large swarm, by the clock on the wall.
+    /// Speedup of a large swarm by number of threads, in wall time.
     pub thread_speedup: BTreeMap<usize, f64>,
-    /// What a robot of the largest swarm takes; none where the system does not tell.
+    /// Memory per robot of the largest swarm; `None` on systems that do not report it.
     pub bytes_per_robot: Option<f64>,
-    /// The most that one thread can do, in multiplications and additions a second.
+    /// Peak of one thread in floating-point operations per second.
     pub peak_operations_per_second: f64,
-    /// The registers that training uses.
+    /// Registers that training uses.
     pub registers: &'static str,
 }
 
-/// Sizes of swarms.
+/// Numbers of robots.
 pub const SWARMS: [usize; 7] = [50, 500, 1_000, 2_000, 20_000, 200_000, 1_000_000];
 
-/// Measures everything up to a size of swarms. `told` hears what is next.
+/// Runs all benchmarks up to a number of robots. `report` receives the name of the next one.
 pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let alone =

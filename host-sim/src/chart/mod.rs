@@ -45,7 +45,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns whether the line is drawn bold: the network that learns in flight.
+    /// Returns whether the line is bold: the network with online learning.
     #[must_use]
     pub fn is_bold(&self) -> bool {
         self.color == Some(ONLINE)

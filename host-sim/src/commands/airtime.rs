@@ -1,4 +1,4 @@
-//! `host-sim airtime`: what a link profile takes of the air.
+//! `host-sim airtime`: frames, airtime and exchange rates of link profiles.
 
 use clap::Args;
 use serde::Serialize;
@@ -18,35 +18,35 @@ use crate::{
     table,
 };
 
-/// Robots that hear each other. Addresses have 16 bits.
+/// Range of the number of robots. Addresses have 16 bits.
 const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
-/// Exchanges per second.
+/// Range of the exchange rate.
 const RATE_HZ: OptionRange = OptionRange::above(0.0, 1.0e6);
 
-/// Print what a link profile takes of the air: bytes, airtime and the highest exchange rate per radio.
+/// Print bytes, airtime and the highest exchange rate of a link profile for each radio.
 ///
-/// Frames are sealed, and all robots hear each other. A schedule that takes more than 80 % of the time of the radio that the profile is made
-/// for is refused. Times are from standards and data sheets, not measured.
+/// Frames are sealed, and all robots hear each other. A schedule above 80 % of the channel time of
+/// the profile's radio is an error. Times are from standards and data sheets, not measured.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim airtime\n  host-sim airtime --profile dot154 --robots 10\n  \
                   host-sim airtime --profile espnow --robots 50 --rate 100 --json")]
 pub struct AirtimeArguments {
     #[command(flatten)]
     invocation: Invocation,
-    /// The link profile; without it, all of them.
+    /// Link profile [default: all].
     #[arg(long, value_enum)]
     profile: Option<Profile>,
     /// Robots that hear each other.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = ROBOTS.parser::<usize>())]
     robots: usize,
-    /// Exchanges per second in place of the profile's own.
+    /// Exchanges per second [default: the profile's].
     #[arg(long, value_name = "HZ", value_parser = RATE_HZ.parser::<f64>())]
     rate: Option<f64>,
     #[command(flatten)]
     outputs: OutputArguments,
 }
 
-/// The JSON output.
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output {
     robots: usize,
@@ -66,7 +66,7 @@ struct ProfileOutput {
 struct RadioOutput {
     radio: &'static str,
     made_for: bool,
-    /// Null, as everything below, when the frames do not fit.
+    /// Null, like all values below, for frames that do not fit.
     bytes: Option<usize>,
     microseconds: Option<f64>,
     usage: Option<f64>,
@@ -74,7 +74,7 @@ struct RadioOutput {
 }
 
 impl AirtimeArguments {
-    /// Prints.
+    /// Prints the table.
     pub fn run(&self) -> Result {
         if self.rate.is_some() && self.profile.is_none() {
             return Err(Error::usage("--rate needs --profile"));
@@ -95,12 +95,12 @@ impl AirtimeArguments {
         self.profile.map_or(Ok(()), |profile| check(profile, self.robots, self.rate_of(profile)))
     }
 
-    /// The heading and the table.
+    /// Returns heading and table.
     fn rows(&self) -> (String, Vec<Vec<String>>) {
         self.profile.map_or_else(|| self.overview(), |profile| self.of_profile(profile))
     }
 
-    /// What is to be known about the table.
+    /// Returns the note below the table.
     fn note(&self) -> String {
         match self.profile {
             None => {
@@ -228,7 +228,7 @@ impl AirtimeArguments {
     }
 }
 
-/// Refuses a schedule that takes more of the air than it may.
+/// Rejects a schedule above the usable share of channel time.
 fn check(profile: Profile, robots: usize, rate: f64) -> Result {
     let Some(radio) = profile.radio() else {
         return Err(Error::usage(format!(
@@ -236,7 +236,7 @@ fn check(profile: Profile, robots: usize, rate: f64) -> Result {
             profile.name()
         )));
     };
-    // A profile fits the radio that it is made for; a test says so.
+    // Each profile fits the radio it is designed for, as a test checks.
     let Some(airtime) = Airtime::new(profile, radio) else { return Ok(()) };
     let usage = airtime.usage(robots, rate);
     if usage <= MOST_USE {

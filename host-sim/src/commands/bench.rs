@@ -48,7 +48,7 @@ pub struct BenchArguments {
 }
 
 impl BenchArguments {
-    /// Measures and prints.
+    /// Runs the benchmarks and prints them.
     pub fn run(&self) -> Result {
         if let Some(kernel) = &self.kernel {
             return instructions::run(kernel, self.rounds);
@@ -102,7 +102,7 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
     rows
 }
 
-/// The page: what a robot-step costs in swarms of every size.
+/// Returns the page: the cost of a robot step by number of robots.
 fn page(figures: &Figures, origin: Origin) -> ChartPage {
     let steps = &figures.robot_steps_per_cpu_second;
     let limit = steps.get(&REFERENCE).map(|steps| MAX_GROWTH * 1.0e6 / steps);

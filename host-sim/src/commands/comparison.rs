@@ -1,4 +1,4 @@
-//! Tables of outcomes, for people and for programs.
+//! Tables of evaluation results.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ const PAPER: [(&str, [(f64, f64); 2]); 6] = [
 /// Cell without a value.
 const NONE: &str = "–";
 
-/// What the paper has for a controller.
+/// Returns the paper's figures of a controller.
 pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
     PAPER.iter().find(|(known, _)| *known == name).map(|(_, figures)| *figures)
 }
@@ -35,7 +35,7 @@ fn ratio(outcome: &Outcome, outcomes: &[Outcome]) -> Option<Spread> {
     Some(outcome.ratio_to(expert))
 }
 
-/// The table for people: seven columns, or eleven with all details. `quotes` adds what the paper has.
+/// Returns the table: seven columns, or eleven with `details`. `quotes` adds the paper's figures.
 pub fn rows<'a>(
     outcomes: &'a [Outcome],
     shown: impl Iterator<Item = &'a Outcome>,
@@ -77,7 +77,7 @@ pub fn rows<'a>(
         }
         if quotes && details {
             row.push(paper.map_or(NONE.into(), |[_, (mean, std)]| {
-                // The paper prints one digit of a large value.
+                // The paper prints one digit of large values.
                 let digits = if mean >= 1.0 { 1 } else { 4 };
                 format!("{mean:.digits$} ± {std:.digits$}")
             }));
@@ -88,12 +88,12 @@ pub fn rows<'a>(
     std::iter::once(heading).chain(shown.map(row)).collect()
 }
 
-/// All rows in the columns of a short table.
+/// Returns all rows with the columns of a short table.
 pub fn all_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     rows(outcomes, outcomes.iter(), false, false)
 }
 
-/// The table for programs.
+/// Returns the table as CSV rows.
 pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
@@ -133,12 +133,12 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
 }
 
-/// What came out over seeds: every seed's total relative to the expert's of the same swarms, mean and spread.
+/// Statistics over seeds: totals relative to the expert's of the same swarms.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverSeeds {
     /// Total relative to the expert's: mean and standard deviation over seeds.
     pub ratio: Spread,
-    /// The same relative to one-hop averaging under the same guard.
+    /// Total relative to one-hop averaging with the same guard.
     pub ratio_to_averaging: Spread,
     /// Final velocity variation.
     #[serde(rename = "final")]
@@ -147,7 +147,7 @@ pub struct OverSeeds {
     pub close_pairs: [f64; 3],
 }
 
-/// Brings seeds together, in the order of the controllers: name, title, and what came out.
+/// Aggregates seeds by controller: name, title and statistics.
 pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
     let row = |(index, outcome): (usize, &Outcome)| {
         let spread = |value: &dyn Fn(&[Outcome], &Summary) -> f64| {
@@ -170,7 +170,7 @@ pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, Ov
     seeds.first().into_iter().flatten().enumerate().map(row).collect()
 }
 
-/// The same for people.
+/// Returns the statistics over seeds as a table.
 pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
     let heading = [
         "controller",

@@ -130,20 +130,20 @@ impl EvalArguments {
     }
 
     fn lineup<W: World>(&self, condition: &Condition) -> Result<Lineup<W>> {
+        let faults = self.trust.apply(self.faults.faults(condition.robots, condition.ticks, self.seed)?);
+        if self.model.profile != Profile::Exact || faults.is_some() {
+            self.model.profile.check_robots(condition.robots)?;
+        }
         let mut lineup = self.model.lineup::<W>(self.recipe.recipe)?;
         if self.actuator_delay > 0 {
             let world = (&mut lineup.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;
             *world = Flock::with(Quirks { delay: self.actuator_delay, ..Quirks::default() });
         }
-        let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
-        lineup.set_faults(self.trust.apply(faults), condition.robots)?;
+        lineup.set_faults(faults, condition.robots)?;
         lineup.check()?;
         lineup.step = self.step_size;
         lineup.many = condition.robots > MANY_ROBOTS && lineup.faults.is_none();
-        if self.model.profile != Profile::Exact || lineup.faults.is_some() {
-            self.model.profile.check_robots(condition.robots)?;
-        }
         if self.realizations.is_some() && (self.model.profile != Profile::Exact || lineup.faults.is_some()) {
             return Err(Error::usage(
                 "--realizations cannot be combined with --profile or faults: leave them out",

@@ -1,4 +1,4 @@
-//! `host-sim faults`: the table of faults, their cost and what must hold.
+//! `host-sim faults`: the table of faults with costs and properties.
 
 use clap::Args;
 use serde::Serialize;
@@ -79,17 +79,17 @@ pub struct FaultsArguments {
     trust: TrustArguments,
 }
 
-/// The JSON output.
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
     tables: &'a [Table],
 }
 
-/// The worst of each row over all seeds, and every seed's rows.
+/// Rows of one length: the worst over all seeds, and those of each seed.
 #[derive(Debug, Serialize)]
 struct Table {
     seconds: f64,
-    /// What there is to compare with, in words.
+    /// Result without faults, in words.
     reference: String,
     swarms: usize,
     robots: usize,
@@ -98,7 +98,7 @@ struct Table {
     seeds: Vec<Vec<Row>>,
 }
 
-/// Flights of one length.
+/// Episodes of one length.
 #[derive(Clone, Copy, Debug)]
 struct Length {
     seconds: f64,
@@ -172,7 +172,7 @@ impl FaultsArguments {
         Bench::new(lineup, condition, swarms, seed, self.trust.trust())
     }
 
-    /// Flies all tables, each as often as there are seeds.
+    /// Runs all rows of all lengths and seeds.
     fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
         let own = self.own.settings();
         let plans = lengths
@@ -206,7 +206,7 @@ impl FaultsArguments {
             .collect()
     }
 
-    /// The worst of every row over seeds.
+    /// Returns the worst of each row over seeds.
     fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
         let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
@@ -216,7 +216,7 @@ impl FaultsArguments {
         Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
-    /// What a table is of.
+    /// Returns the heading of a table.
     fn heading<W: World>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(
@@ -382,7 +382,7 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
     rows
 }
 
-/// What there is to compare with: the same swarms without faults, as trained, and under the expert.
+/// Describes the swarms without faults: with this trust, as trained, and relative to the expert.
 fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
     let total =
         |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
@@ -399,7 +399,7 @@ fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
     Ok(format!("total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"))
 }
 
-/// Ends with an error when a row does not hold.
+/// Returns an error if a row does not hold.
 fn judge(tables: &[Table]) -> Result {
     let fallen: Vec<String> = tables
         .iter()

@@ -37,7 +37,7 @@ pub struct RecipeArguments {
 }
 
 impl ModelArguments {
-    /// Returns the supplied networks of a task, with `--model` in place of the network of its architecture.
+    /// Returns the supplied networks of a task, with `--model` replacing the network of its architecture.
     pub fn lineup<W: World>(&self, recipe: Option<RecipeName>) -> Result<Lineup<W>> {
         let profile = self.profile;
         let models = match recipe {

@@ -1,4 +1,5 @@
-//! Where a command's results go: the table or JSON to the screen first, then files, so that one that cannot be written loses nothing.
+//! Output of results. Tables and JSON are printed before files are written, so that a write error
+//! loses nothing.
 
 use std::{
     fs,
@@ -19,77 +20,77 @@ use crate::{
     table,
 };
 
-/// Folder of pages whose place is not given. It is the only folder that the program creates for results.
+/// Default folder of pages, the only folder that the program creates for results.
 const PAGES: &str = "target/wdgnn";
 
-/// The longest name of a page that is made of options.
+/// Largest length of a page name that is built from options.
 const LONGEST_NAME: usize = 100;
 
-/// Where results go, as options.
+/// Output options.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Print JSON in place of the table.
+    /// Print JSON instead of the table.
     #[arg(long)]
     pub json: bool,
-    /// Write the table as comma-separated values; - is the standard output, here and below.
+    /// Write the table as CSV; `-` stands for standard output in all output options.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Write the page here; where a page is written anyway, in place of target/wdgnn/COMMAND.html.
+    /// Write the HTML page [default for eval, sweep, shift and theorem: target/wdgnn/COMMAND.html].
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write the plots as SVG.
+    /// Write the charts as SVG.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
 
-/// What there is to see.
+/// Results of a command.
 #[allow(missing_debug_implementations, reason = "functions")]
 pub struct Results<'a, J> {
-    /// Where it comes from.
+    /// Origin of the results.
     pub origin: &'a Origin,
-    /// What JSON has besides that.
+    /// Content of the JSON output besides the origin.
     pub json: J,
-    /// Prints the table and what is to be said about it.
+    /// Prints the table with its notes.
     pub print: &'a dyn Fn(),
-    /// What comma-separated values have.
+    /// Returns the CSV rows.
     pub csv: &'a dyn Fn() -> Vec<Vec<String>>,
-    /// The page.
+    /// Returns the page.
     pub page: &'a dyn Fn() -> Result<String>,
-    /// The plots.
+    /// Returns the charts.
     pub plots: &'a dyn Fn() -> Vec<Drawing>,
 }
 
 impl OutputArguments {
-    /// The same with a place for the page, where none was named.
+    /// Returns the options with a default page.
     #[must_use]
     pub fn or_page(&self, usual: impl Into<PathBuf>) -> Self {
         Self { report: Some(self.report.clone().unwrap_or_else(|| usual.into())), ..self.clone() }
     }
 
-    /// Files that are asked for, each by its option.
+    /// Returns the requested files with their options.
     fn places(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let places = [("csv", &self.csv), ("report", &self.report), ("svg", &self.svg)];
         places.into_iter().filter_map(|(option, place)| Some((option, place.as_deref()?)))
     }
 
-    /// Whether a file is asked for.
+    /// Returns whether any file is requested.
     pub fn any_file(&self) -> bool {
         self.places().next().is_some()
     }
 
-    /// Whether one of the files is this one.
+    /// Returns whether an output is this file.
     #[must_use]
     pub fn names(&self, path: &Path) -> bool {
         self.places().any(|(_, place)| place == path)
     }
 
-    /// Whether a file takes the standard output.
+    /// Returns whether an output goes to standard output.
     fn takes_screen(&self) -> bool {
         self.places().any(|(_, place)| files::is_standard_output(place))
     }
 
-    /// Finds out, before anything is flown, whether everything can go where it should.
+    /// Checks that all files can be written, before the work starts.
     pub fn check(&self) -> Result {
         let mut seen: Vec<(&str, &Path)> =
             if self.json { vec![("json", Path::new("-"))] } else { Vec::new() };
@@ -120,7 +121,7 @@ impl OutputArguments {
         Ok(())
     }
 
-    /// Shows everything.
+    /// Prints the results and writes all files.
     pub fn deliver<J: Serialize>(&self, results: &Results<'_, J>) -> Result {
         let quiet = self.json || self.takes_screen();
         if self.json {
@@ -157,7 +158,7 @@ impl OutputArguments {
     }
 }
 
-/// Whether a file holds a network, which no report replaces.
+/// Returns whether a file is a weight file, which no output replaces.
 fn is_network(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     path.is_file()
@@ -165,7 +166,7 @@ fn is_network(path: &Path) -> bool {
         && start == MAGIC
 }
 
-/// Prints results as JSON, with what made them.
+/// Prints results with their origin as JSON.
 pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
     #[derive(Serialize)]
     struct Marked<'a, J> {
@@ -177,7 +178,8 @@ pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
     println!("{}", serde_json::to_string_pretty(&Marked { origin, results }).unwrap_or_default());
 }
 
-/// Where a page goes when nothing is said: named by what was typed, so that no page takes another's place.
+/// Returns the default page of a command. Its name contains the given options, so that runs do not
+/// overwrite each other.
 pub fn page(name: &str, invocation: &Invocation) -> PathBuf {
     let mut file = name.to_owned();
     let mut given_options: Vec<_> =

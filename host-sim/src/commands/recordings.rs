@@ -1,4 +1,4 @@
-//! Options that record a flight: a capture of its frames, and its trajectories.
+//! Options that record an episode: captured frames and trajectories.
 
 use std::path::PathBuf;
 
@@ -14,18 +14,19 @@ use crate::{
     world::{Condition, World},
 };
 
-/// File with the trajectories of a flight.
+/// Trajectory file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TrajectoryArguments {
-    /// Write the state and the command of every robot at every tick as CSV, for `wdgnn.plot` and `wdgnn.export`.
+    /// Write state and command of each robot at each tick as CSV, for `wdgnn.plot` and
+    /// `wdgnn.export`.
     #[arg(long, value_name = "FILE")]
     pub trajectories: Option<PathBuf>,
 }
 
-/// Files that a flight writes.
+/// Recorded files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordArguments {
-    /// Write every frame that robots send to a pcap file, for Wireshark.
+    /// Write all frames to a pcap file, for Wireshark.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]
@@ -34,17 +35,11 @@ pub struct RecordArguments {
 
 impl TrajectoryArguments {
     /// Checks that the file can be written.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`].
     pub fn check(&self) -> Result {
         self.trajectories.as_deref().map_or(Ok(()), files::probe)
     }
 
-    /// Flies the first held-out swarm of a seed under every shown controller, and writes the file.
-    ///
-    /// # Errors
-    /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
+    /// Runs the first held-out swarm of a seed under each shown controller and writes the file.
     pub fn write<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
         let Some(path) = &self.trajectories else { return Ok(()) };
         trajectories::write(path, lineup, condition, seed)

@@ -1,4 +1,4 @@
-//! `host-sim shift`: robots that are not what training assumed.
+//! `host-sim shift`: robots that differ from those of training.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -26,13 +26,13 @@ use crate::{
     table,
 };
 
-/// Steps by which a network is trained further.
+/// Range of the number of retraining steps.
 const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 
-/// Fly conditions that training did not see: how much does learning in flight win back?
+/// Evaluate conditions outside the training distribution and the gain of online learning.
 ///
-/// For every condition, the network is also trained further for that very condition, which is what adaptation could at most reach by
-/// this way of training. The last column is the share of that gap that learning in flight closes.
+/// For each condition, the network is also trained further under that condition: an upper bound for
+/// adaptation. The last column is the share of this gap that online learning closes.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim shift\n  host-sim shift delay noise --seeds 3\n  host-sim shift --json --csv shift.csv"
@@ -40,22 +40,22 @@ const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 pub struct ShiftArguments {
     #[command(flatten)]
     pub invocation: Invocation,
-    /// Conditions to fly, by name [default: all].
+    /// Conditions [default: all].
     #[arg(value_name = "CONDITION")]
     pub conditions: Vec<String>,
     /// Swarms per seed.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
-    /// Seeds, one after the other.
+    /// Number of seeds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub seeds: usize,
-    /// The first seed.
+    /// First seed.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// Steps by which a network is trained further for a condition.
+    /// Training steps of the retrained network.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = RETRAIN_STEPS.parser::<usize>())]
     pub retrain: usize,
-    /// A WD-GNN of your own in place of the one that comes with the program.
+    /// WD-GNN weight file to use instead of the supplied network.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
@@ -97,7 +97,7 @@ impl ShiftArguments {
         self.conditions.iter().map(find).collect()
     }
 
-    /// Flies and prints.
+    /// Runs the conditions and prints the table.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
         let mut lineup = Lineup::shipped(RecipeName::Through)?;
@@ -140,7 +140,7 @@ impl ShiftArguments {
     }
 
     fn page(&self, outcomes: &[Outcome], origin: Origin) -> ChartPage {
-        // Against the network as trained: what learning in flight and what training anew come to.
+        // Relative to the network as trained: online learning and retraining.
         let relative = |title: &str, column: usize| Bars {
             title: format!("{title}: total relative to the network as trained"),
             x_label: "less is better; the mark is the network as trained".into(),

@@ -1,4 +1,4 @@
-//! `host-sim theorem`: Theorem 1's bound against what is measured, on the taps of a real flight.
+//! `host-sim theorem`: the bound of Theorem 1 and the measured distance, on the taps of an episode.
 
 use std::path::PathBuf;
 
@@ -31,30 +31,31 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::tasks::flocking::Flocking;
 
-/// Ticks between two printed rows; CSV, JSON and the page have all of them.
+/// Interval of printed ticks; CSV, JSON and the page contain all ticks.
 const PRINT_EVERY: usize = 20;
 
-/// Strength of the ridge. The theorem needs strong convexity, so 0 is excluded.
+/// Range of the ridge. The theorem requires strong convexity, so 0 is excluded.
 const RIDGE: OptionRange = OptionRange::above(0.0, 1.0e6);
-/// Robots whose joint problem is solved at each tick.
+/// Range of the number of robots: their joint problem is solved at each tick.
 const ROBOTS: OptionRange = OptionRange::whole(1, 5_000);
 
-/// Check the paper's Theorem 1 on the taps of a real flight: the distance to the moving optimum against its bound.
+/// Check the paper's Theorem 1 on the taps of an episode: the distance to the moving optimum and
+/// its bound.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim theorem\n  host-sim theorem --ridge 0.1 --robots 100 --json")]
 pub struct TheoremArguments {
     #[command(flatten)]
     pub invocation: Invocation,
-    /// Strength of the ridge that makes the problem strongly convex.
+    /// Ridge that makes the problem strongly convex.
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, value_parser = RIDGE.parser::<f64>())]
     pub ridge: f64,
     /// Robots in the swarm.
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
-    /// Seed of the flight.
+    /// Seed of the episode.
     #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// A WD-GNN of your own in place of the one that comes with the program.
+    /// WD-GNN weight file to use instead of the supplied network.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
@@ -79,7 +80,7 @@ struct Held {
 }
 
 impl Held {
-    /// What a script gets to know.
+    /// Returns an error, for scripts, if the bound does not hold.
     fn judge(self) -> Result {
         let Self { centralised, decentralised_mean, decentralised_worst } = self;
         if centralised && decentralised_mean && decentralised_worst {
@@ -104,7 +105,7 @@ impl Held {
 }
 
 impl TheoremArguments {
-    /// Flies, tracks and prints.
+    /// Runs the episode, tracks the optimum and prints the result.
     pub fn run(&self) -> Result {
         let condition = Condition { robots: self.robots, ..Condition::PAPER };
         condition.check()?;
@@ -193,7 +194,7 @@ fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<Stri
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(shown.map(row)).collect()
 }
 
-/// Flies the model offline and writes down what the theorem's problem needs.
+/// Runs the model offline and records the data of the theorem's problem.
 fn record(model: &ModelFile, condition: &Condition, seed: u64) -> Result<Vec<Scene>> {
     let network = Network::<Flocking> { online: Online::Off, ..Network::of(model, Profile::Exact)? };
     let start = Start::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
@@ -206,7 +207,7 @@ fn record(model: &ModelFile, condition: &Condition, seed: u64) -> Result<Vec<Sce
     Ok(recorder.scenes)
 }
 
-/// Writes down taps and misses of a swarm.
+/// Observer that records taps and command errors.
 struct Recorder {
     scenes: Vec<Scene>,
     expert: Expert,

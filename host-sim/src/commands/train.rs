@@ -255,7 +255,7 @@ impl TrainArguments {
         files::probe(&self.out)
     }
 
-    /// Trains, writes the file, and returns it.
+    /// Trains the network and writes the file.
     pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let config = self.config::<W>()?;
         self.check_out()?;

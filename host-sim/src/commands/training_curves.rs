@@ -1,4 +1,4 @@
-//! The curves of a training run.
+//! Learning curves of a training run.
 
 use serde::Serialize;
 
@@ -11,27 +11,27 @@ use crate::{
 /// One epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Epoch {
-    /// Its number, from 1 on.
+    /// Number, from 1 on.
     pub epoch: usize,
-    /// Its mean loss.
+    /// Mean loss.
     pub loss: f32,
-    /// The mean total score of flights that it was not trained on, where they were flown.
+    /// Mean total score of the validation episodes, at epochs with a validation.
     pub validation: Option<f64>,
 }
 
-/// A training run so far.
+/// Training run so far.
 #[derive(Clone, Debug)]
 pub struct Curves {
-    /// What is trained for.
+    /// Title of the task.
     pub title: &'static str,
-    /// What is validated by.
+    /// Name of the score.
     pub score: &'static str,
-    /// Every epoch since this program began.
+    /// Epochs of this process.
     pub epochs: Vec<Epoch>,
 }
 
 impl Curves {
-    /// The page; while it still trains, without its end.
+    /// Returns the page; without `quality` while the training runs.
     pub fn page(&self, origin: Origin, quality: Option<&Quality>) -> ChartPage {
         let line = |name: &str, value: &dyn Fn(&Epoch) -> Option<f64>| {
             let points = self.epochs.iter().filter_map(|epoch| Some((epoch.epoch as f64, value(epoch)?)));
@@ -74,7 +74,7 @@ impl Curves {
         }
     }
 
-    /// Epochs as rows.
+    /// Returns one row per epoch.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let heading = ["epoch", "loss", "validation"].map(str::to_owned).to_vec();
         let row = |Epoch { epoch, loss, validation }: &Epoch| {

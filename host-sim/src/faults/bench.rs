@@ -1,4 +1,4 @@
-//! The bench: the same swarms, flown with and without a fault.
+//! Episodes of the same swarms with and without faults.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,37 +19,37 @@ use crate::{
     world::{Condition, StateOf, World},
 };
 
-/// What is flown.
+/// Setup of the episodes of a table.
 #[derive(Clone, Debug)]
 pub struct Bench<W: World> {
-    /// The models and the profile.
+    /// Models and profile.
     pub lineup: Lineup<W>,
-    /// The condition.
+    /// Condition.
     pub condition: Condition,
-    /// How many swarms per row.
+    /// Swarms per row.
     pub swarms: usize,
     /// Seed of the swarms and of the faults.
     pub seed: u64,
-    /// Whom robots believe.
+    /// Trust among robots.
     pub trust: Trust,
 }
 
-/// One flight under a fault, with every robot at every tick.
+/// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
 pub struct FaultFlight<W: World> {
-    /// What was measured.
+    /// Measured figures.
     pub flight: Flight,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
 
 impl<W: World> FaultFlight<W> {
-    /// The sum of the scores of those robots that `odd` does not leave out.
+    /// Returns the sum of the scores of the robots that `odd` does not exclude.
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
     }
 
-    /// The score of the same at the end.
+    /// Returns the score of these robots at the end.
     pub fn last(&self, odd: &[bool]) -> f64 {
         self.states.len().checked_sub(1).map_or(0.0, |tick| self.score(tick, odd))
     }
@@ -61,16 +61,16 @@ impl<W: World> FaultFlight<W> {
     }
 }
 
-/// Flights of all swarms under one fault.
+/// Episodes of all swarms with one set of faults.
 #[derive(Clone, Debug)]
 pub struct FaultFlights<W: World> {
-    /// One per swarm.
+    /// One episode per swarm.
     pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
 impl<W: World> FaultFlights<W> {
-    /// Cost against a fault-free run of the same swarms.
+    /// Returns the cost relative to fault-free episodes of the same swarms.
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
             let numbered = (0..).zip(&flown.flights);
@@ -79,7 +79,7 @@ impl<W: World> FaultFlights<W> {
         total(self) / total(without)
     }
 
-    /// How near robots came to each other, where `expert` close pairs per flight are the expert's.
+    /// Returns the distances between robots, given the expert's close pairs per episode.
     pub fn nearness(&self, expert: f64) -> Nearness {
         let flights = || self.flights.iter().map(|flown| &flown.flight);
         let per_flight = |count: u32| f64::from(count) / self.flights.len() as f64;
@@ -94,38 +94,38 @@ impl<W: World> FaultFlights<W> {
         }
     }
 
-    /// Pairs closer than 0.1 m, in pair-ticks per flight.
+    /// Returns the pairs closer than 0.1 m, in pair-ticks per episode.
     pub fn close_pairs(&self) -> f64 {
         let close: u32 = self.flights.iter().map(|flown| flown.flight.close_pairs[0]).sum();
         f64::from(close) / self.flights.len() as f64
     }
 
-    /// Mean total score.
+    /// Returns the mean total score.
     pub fn total(&self) -> f64 {
         let sum: f64 = self.flights.iter().map(|flown| flown.flight.total()).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Mean score at the end.
+    /// Returns the mean final score.
     pub fn last(&self) -> f64 {
         let numbered = (0..).zip(&self.flights);
         let sum: f64 = numbered.map(|(swarm, flight)| flight.last(&self.odd(swarm, flight))).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Mean disagreement of parameters at the end.
+    /// Returns the mean final disagreement of parameters.
     pub fn disagreement(&self) -> f64 {
         let sum: f64 = self.flights.iter().filter_map(|flown| flown.flight.disagreement).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Whether every robot did the same as in another run, to the last bit.
+    /// Returns whether all states equal those of another run, bit for bit.
     pub fn same(&self, other: &Self) -> bool {
         let pairs = self.flights.iter().zip(&other.flights);
         self.flights.len() == other.flights.len() && pairs.into_iter().all(|(a, b)| a.states == b.states)
     }
 
-    /// What was counted, over all swarms.
+    /// Returns the sum of the counters of all swarms.
     pub fn tally(&self) -> Tally {
         let mut sum = Tally::default();
         self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
@@ -138,7 +138,7 @@ impl<W: World> FaultFlights<W> {
 }
 
 impl<W: World> Bench<W> {
-    /// A bench with these models.
+    /// Creates a setup.
     pub fn new(
         lineup: Lineup<W>,
         condition: Condition,
@@ -151,7 +151,7 @@ impl<W: World> Bench<W> {
         Ok(Self { lineup, condition, swarms, seed, trust })
     }
 
-    /// Flies all swarms with a fault.
+    /// Runs all swarms with faults.
     pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
         let mut lineup = self.lineup.clone();
@@ -172,8 +172,8 @@ impl<W: World> Bench<W> {
         Ok(FaultFlights { flights, faults })
     }
 
-    /// Close pairs per flight of the expert in the same swarms, with the senses and motors that faults leave it; none where there is no
-    /// expert.
+    /// Returns the expert's close pairs per episode with the sensor and motor faults; `None`
+    /// without an expert.
     pub fn expert_pairs(&self, faults: &Faults) -> Result<Option<f64>> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
         let Self { lineup, condition, seed, .. } = self;
@@ -189,7 +189,7 @@ impl<W: World> Bench<W> {
         Ok(Some(pairs.iter().sum::<f64>() / self.swarms as f64))
     }
 
-    /// The same bench with another length of flight and no more than so many swarms.
+    /// Returns a setup with another length and at most this number of swarms.
     #[must_use]
     pub fn longer(&self, ticks: u32, swarms: usize) -> Self {
         let condition = Condition { ticks, ..self.condition };
@@ -213,13 +213,13 @@ impl<W: World> Bench<W> {
         command + if self.trust == Trust::Plain { " --no-robustness" } else { "" }
     }
 
-    /// Exchanges in a flight.
+    /// Returns the exchanges per episode.
     pub fn exchanges(&self) -> u32 {
         self.condition.ticks.div_ceil(self.lineup.profile.exchange())
     }
 }
 
-/// Writes down where everybody is.
+/// Observer that records all states.
 struct Recorder<S>(Vec<Vec<S>>);
 
 impl<W: World> Observer<W> for Recorder<StateOf<W>> {
@@ -250,7 +250,7 @@ mod tests {
         };
         let flown = FaultFlight { flight, world: Flock::<2>::default(), states: vec![tick(3.0), tick(5.0)] };
         let odd = [false, true, false];
-        // 1 m/s off their mean, and 2 m/s.
+        // The robots differ from their mean by 1 m/s, then by 2 m/s.
         assert!((flown.total(&odd) - 5.0).abs() < 1.0e-12);
         assert!((flown.last(&odd) - 4.0).abs() < 1.0e-12);
         assert!(flown.last(&[false; 3]) > 1000.0);

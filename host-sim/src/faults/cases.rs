@@ -1,41 +1,42 @@
-//! What is flown: one line per row, as it is typed.
+//! Rows of the table of faults, each with its settings.
 
 use super::{
     properties::{self as must, Property, SOON},
     row::Yardstick,
 };
 
-/// What a row costs at most unless there is a reason for another limit.
+/// Default cost limit.
 const USUAL: f64 = 1.5;
-/// Frames with a wrong key that are heard.
+/// Number of received frames with a wrong key.
 const FORGERIES: u64 = 1_000_000;
-/// Forged frames per robot and exchange at most: a tick looks at 256, and honest ones must be among them.
+/// Largest number of forged frames per robot and exchange: a robot reads 256 frames per tick,
+/// including honest ones.
 const MOST_FORGERIES: u64 = 200;
 
-/// A row to be flown.
+/// Row to run.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What goes wrong.
+    /// Name of the fault.
     pub fault: &'static str,
-    /// How much of it.
+    /// Strength of the fault.
     pub level: String,
-    /// The same as it is typed.
+    /// Settings, such as `drop-chance=0.3`.
     pub options: String,
-    /// What the flights go through that it is compared with, as it is typed.
+    /// Settings of the episodes to compare with.
     pub against: String,
-    /// The largest cost that holds.
+    /// Largest acceptable cost.
     pub limit: Option<f64>,
-    /// Why, where it is not `USUAL`.
+    /// Reason for a limit other than `USUAL`.
     pub because: &'static str,
-    /// What else must hold.
+    /// Property to check.
     pub property: Property,
-    /// The length of its flights in ticks, where it must be another than that of the others.
+    /// Ticks per episode, if different from other rows.
     pub ticks: Option<u32>,
-    /// The most swarms that it takes.
+    /// Largest number of swarms.
     pub swarms: usize,
-    /// What it is compared with, besides the same swarms without the fault.
+    /// Comparison besides the same swarms without the fault.
     pub yardstick: Yardstick,
-    /// How many times as large the robots' steps of learning are.
+    /// Factor of the online step size.
     pub step: f32,
 }
 
@@ -56,7 +57,7 @@ impl Case {
         }
     }
 
-    /// A row of somebody's own, as it is typed. What it may cost, nobody has said.
+    /// Row with user-defined settings and no cost limit.
     pub fn of_options(options: &str) -> Self {
         Self { limit: None, ..Self::new("your own", options.trim(), options.trim()) }
     }
@@ -90,18 +91,18 @@ impl Case {
     }
 }
 
-/// What rows depend on.
+/// Quantities that rows depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances {
-    /// Robots of a swarm.
+    /// Robots per swarm.
     pub robots: usize,
-    /// The length of a flight.
+    /// Ticks per episode.
     pub ticks: u32,
-    /// How many robots hear a frame that everybody hears, over all flights of a row.
+    /// Number of receptions of a broadcast that all robots hear, over all episodes of a row.
     pub heard_per_frame: u64,
 }
 
-/// All of them.
+/// Returns all rows.
 pub fn all(circumstances: &Circumstances) -> Vec<Case> {
     let Circumstances { robots, ticks, heard_per_frame } = *circumstances;
     [
@@ -155,15 +156,17 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
         let level = if ticks == 1 { "1 tick".into() } else { format!("{ticks} ticks") };
         Case::new("frames held back by a stranger", level, format!("attack-delay={ticks}"))
     };
-    // Who hears nothing for so many ticks begins as much later, whatever else it does: that is what all are out of contact for.
+    // Delayed frames postpone the start of coordination by the delay. The comparison is a radio
+    // outage of that length.
     let late = |ticks: u32| {
         let deaf = (0..robots).map(|robot| format!("radio-outage={robot}@0-{ticks}")).collect::<Vec<_>>();
         Case { yardstick: Yardstick::Deaf, ..held(ticks).against(deaf.join(" ")).costs(1.1) }
     };
-    // What is too old is refused, which leaves robots as alone as a jammer does, and no worse off.
+    // Frames with a longer delay are rejected. The robots are then as isolated as with a jammer,
+    // and no worse.
     let refused = |ticks| held(ticks).jammed().costs(1.0).must(must::delay_refused);
     vec![
-        // A second is recorded and played back for nine more; one robot is restarted meanwhile.
+        // Records one second and replays it for nine; one robot restarts meanwhile.
         Case::new("replay, over a reboot", "10 s", "reboot=0@300 replay=100")
             .against("reboot=0@300")
             .costs(1.0)
@@ -265,11 +268,11 @@ fn motors() -> Vec<Case> {
 }
 
 fn clocks(robots: usize) -> Vec<Case> {
-    // Every tenth, forth and back in turn.
+    // Every tenth robot, with alternating signs.
     let jump = |(robot, ticks): (usize, i32)| format!("time-jump={robot}@50:{ticks}");
     let jumps = (0..robots).step_by(10).zip([100, -40].into_iter().cycle()).map(jump);
     vec![
-        // What 100 ppm come to in 100 s.
+        // 100 ppm cause this difference in 100 s.
         Case::new("clock skew", "±1 tick", "skew=1").must(must::within_guard),
         Case::new("clock drift", "0.5 %", "drift=5000"),
         Case::new("clocks jump", "10 % by 1 or −0.4 s at 0.5 s", jumps.collect::<Vec<_>>().join(" ")),
@@ -278,7 +281,7 @@ fn clocks(robots: usize) -> Vec<Case> {
 }
 
 fn switching(robots: usize, ticks: u32) -> Vec<Case> {
-    // One robot after the other; the last one has time to come back.
+    // One robot after the other; the last one has time to return.
     let each = |option: &str| {
         let turns = (1..).map(|n| (n as usize % robots, 10 * n)).take_while(|(_, tick)| tick + SOON < ticks);
         turns.map(|(robot, tick)| format!("{option}={robot}@{tick}")).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Flies rows and judges them.
+//! Runs rows and checks them.
 
 use std::{
     collections::BTreeMap,
@@ -17,17 +17,17 @@ use crate::{
     world::{Condition, World},
 };
 
-/// Flights that rows are held against, flown once each: by length, swarms and options.
+/// Reference episodes by length, swarms and settings, each run once.
 type Known<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
-/// What a row is held against.
+/// Reference of a row.
 struct Reference<W: World> {
     flights: FaultFlights<W>,
-    /// Close pairs of the expert, per flight.
+    /// Close pairs of the expert per episode.
     expert: f64,
 }
 
-/// The rows of a bench.
+/// Rows of a setup.
 #[allow(missing_debug_implementations, reason = "flights are long")]
 pub struct Rows<W: World> {
     bench: Bench<W>,
@@ -35,19 +35,19 @@ pub struct Rows<W: World> {
 }
 
 impl<W: World> Rows<W> {
-    /// Those of a bench.
+    /// Creates the rows of a setup.
     pub fn new(bench: Bench<W>) -> Self {
         Self { bench, known: Mutex::default() }
     }
 
-    /// All there are to be flown.
+    /// Returns all rows that this task and profile support.
     pub fn cases(&self) -> Vec<Case> {
         let Bench { lineup, condition: Condition { robots, ticks, .. }, swarms, .. } = &self.bench;
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
         let mut cases = all(&Circumstances { robots: *robots, ticks: *ticks, heard_per_frame });
         let has_other = W::other_model(lineup.profile).is_ok();
         cases.retain(|case| has_other || !case.options.contains("mixed-models"));
-        // Some are about a radio, and some need more addresses than others have.
+        // Some rows need a radio or more addresses than the profile has.
         let can_be = |case: &Case| {
             Some(faults(&self.bench, &case.options).ok()?.check_profile(lineup.profile, *robots).is_ok())
         };
@@ -55,7 +55,7 @@ impl<W: World> Rows<W> {
         cases
     }
 
-    /// Flies one and judges it.
+    /// Runs a row and checks it.
     pub fn fly(&self, case: &Case) -> Result<Row> {
         let mut bench = self.bench.longer(case.ticks.unwrap_or(self.bench.condition.ticks), case.swarms);
         let (reference, against) = (self.known(&bench, "")?, self.known(&bench, &case.against)?);
@@ -103,7 +103,7 @@ impl<W: World> Rows<W> {
         })
     }
 
-    /// What rows of a bench are held against; flown where that is not known yet.
+    /// Returns a reference, from the cache or from a new run.
     fn known(&self, bench: &Bench<W>, options: &str) -> Result<Arc<Reference<W>>> {
         let key = (bench.condition.ticks, bench.swarms, options.to_owned());
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +111,7 @@ impl<W: World> Rows<W> {
             return Ok(Arc::clone(reference));
         }
         let flights = bench.fly(&faults(bench, options)?)?;
-        // Where there is no expert, robots without a fault are.
+        // Tasks without an expert use robots without faults instead.
         let expert = bench.expert_pairs(&Faults::default())?.unwrap_or_else(|| flights.close_pairs());
         let reference = Arc::new(Reference { flights, expert });
         known().insert(key, Arc::clone(&reference));
@@ -119,7 +119,7 @@ impl<W: World> Rows<W> {
     }
 }
 
-/// Faults as they are typed.
+/// Parses the settings of a row.
 fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
     let faults = Faults { seed: bench.seed, ..Faults::parse(options)? };
     faults.check(bench.condition.robots, u32::MAX)?;

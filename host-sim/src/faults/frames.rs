@@ -1,4 +1,4 @@
-//! The rows about single frames and the table of neighbours: one sealed robot, and frames that nobody should believe.
+//! Rows about single frames and the neighbor table: one sealed robot and invalid frames.
 
 use rand::{Rng as _, RngExt as _};
 use wdgnn_core::{
@@ -34,13 +34,13 @@ use crate::{
     swarm::on_air::KEY,
 };
 
-/// Slots of the firmware's table.
+/// Entries of the firmware's neighbor table.
 const SLOTS: usize = onboard::NEIGHBOURS;
 
 type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
 type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 
-/// All of them.
+/// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
     let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
@@ -61,21 +61,21 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
     Ok(robot)
 }
 
-/// A beacon of somebody else, as an insider can make any.
+/// Returns a message of another robot, as an insider can send it.
 fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> Said<'w> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
     let (chains, wide) = (wdgnn_core::filter::Chains::ZERO, *robot.model().offline());
     Said { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
 }
 
-/// The bytes of a beacon.
+/// Returns the frame of a message.
 fn bytes(codec: &impl Codec, link: &Link, beacon: &Said<'_>) -> Vec<u8> {
     let mut frame = [0; LONGEST_BUFFER];
     let length = codec.encode(link, beacon, 0, 0, &mut frame).unwrap_or_default();
     frame[..length].to_vec()
 }
 
-/// The bytes of a beacon under the swarm's own key.
+/// Returns the frame of a message, sealed with the swarm key.
 fn sealed(link: &Link, beacon: &Said<'_>) -> Vec<u8> {
     bytes(&Sealed::new(Exact, &KEY), link, beacon)
 }
@@ -99,7 +99,8 @@ fn row(fault: &'static str, level: &str, refused: &Refusals, holds: bool, proper
     }
 }
 
-/// Every length from 0 to 300 bytes: noise, a good frame cut short or lengthened, and one of every other version.
+/// Tests lengths from 0 to 300 bytes: noise, a valid frame cut or extended, and all other version
+/// bytes.
 fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
     let mut robot = robot(model)?;
     let good = sealed(robot.link(), &beacon(&robot, 1));
@@ -116,20 +117,20 @@ fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
         frame[0] = version;
         frame
     }));
-    // What is as long as a good frame is one.
+    // A frame of full length may equal the valid one.
     bad.retain(|frame| *frame != good);
     let mut refused = Refusals::default();
     let accepted = bad
         .iter()
         .filter(|frame| robot.hear(&mut (*frame).clone()).map_err(|reason| refused.count(reason)).is_ok());
     let accepted = accepted.count();
-    // Nothing has changed: the good frame is still news.
+    // The state is unchanged if the valid frame is still accepted as new.
     let unharmed = robot.neighbours().len() == 0 && robot.hear(&mut good.clone()).is_ok();
     let property = format!("{accepted} of {} accepted, nothing changed", bad.len());
     Ok(row("cut, long, noise, versions", "0 to 300 bytes", &refused, accepted == 0 && unharmed, property))
 }
 
-/// No number that is none, in any place of a beacon, under the right key.
+/// Tests invalid numbers at each place of a message, sealed with the correct key.
 fn numbers(model: &ModelFile) -> Result<Row> {
     const BAD: [f32; 6] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), f32::MAX, f32::MIN];
     let mut robot = robot(model)?;
@@ -153,7 +154,7 @@ fn numbers(model: &ModelFile) -> Result<Row> {
     Ok(row("NaN, ±∞, subnormal, ±max", "every number", &refused, early && unharmed, property))
 }
 
-/// 200 senders at a table of 16, all of them with the key.
+/// Tests 200 authenticated senders with a table of 16 entries.
 fn crowd(model: &ModelFile) -> Result<Row> {
     const SENDERS: NodeId = 200;
     let mut robot = robot(model)?;

@@ -1,4 +1,4 @@
-//! What else must hold in a row, besides cost and distance.
+//! Properties of rows besides cost and distance.
 
 use wdgnn_link::error::Refusal;
 use wdgnn_robot::control_loop::MOST_FRAMES;
@@ -6,38 +6,38 @@ use wdgnn_robot::control_loop::MOST_FRAMES;
 use super::row::Nearness;
 use crate::tally::Tally;
 
-/// Ticks within which a robot that is gone must be forgotten and one that was switched on must be back.
+/// Largest time in ticks until a removed robot is evicted and a started one is heard.
 pub const SOON: u32 = 20;
-/// Ticks within which an attack by one insider must be over: half a second.
+/// Largest duration in ticks of an attack by one insider: half a second.
 const SOON_OVER: u32 = 50;
-/// Exchanges within which a liar must be rejected.
+/// Largest number of exchanges until a liar is rejected.
 const EXCHANGES_TO_REJECT: u32 = 5;
-/// Share of honest words that noise may have refused.
+/// Largest share of honest messages that may be rejected because of noise.
 const MOST_REFUSED: f64 = 0.02;
 
-/// What was measured in the flights of a row.
+/// Measurements of the episodes of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// What was counted.
+    /// Counters.
     pub tally: &'a Tally,
-    /// Cost against the flights without the fault.
+    /// Cost relative to the episodes without the fault.
     pub ratio: f64,
-    /// How near robots came to each other.
+    /// Distances between robots.
     pub nearness: &'a Nearness,
-    /// Close pairs per flight without the fault.
+    /// Close pairs per episode without the fault.
     pub close_without: f64,
-    /// Whether robots did the same as without the fault, to the last bit.
+    /// Whether all states equal those without the fault, bit for bit.
     pub same: bool,
     /// Disagreement of parameters at the end.
     pub apart: f64,
-    /// The score at the end.
+    /// Final score.
     pub last: f64,
 }
 
-/// Whether what else must hold does, and what was measured of it.
+/// Returns whether the property holds, and the measured value as text.
 pub type Property = fn(&Measured<'_>) -> (bool, String);
 
-/// Nothing else.
+/// No property.
 pub(super) fn nothing(_: &Measured<'_>) -> (bool, String) {
     (true, "–".into())
 }
@@ -47,7 +47,7 @@ pub(super) fn same_bits(of: &Measured<'_>) -> (bool, String) {
     (of.same && of.tally.refused.total() > 0, words.into())
 }
 
-/// Late frames are used as what they are, or ignored.
+/// Late frames are used with their time stamp or ignored.
 pub(super) fn late_ignored(of: &Measured<'_>) -> (bool, String) {
     let refused = |reason| of.tally.refused.of(reason);
     let old = refused(Refusal::Replayed) + refused(Refusal::Untimely);
@@ -70,7 +70,7 @@ pub(super) fn forgeries_refused(of: &Measured<'_>) -> (bool, String) {
     (of.same && accepted == 0 && *fooled == 0, format!("{accepted} of {forged} accepted"))
 }
 
-/// Frames that a stranger holds back are refused, and do no more than frames that never come.
+/// Frames delayed by an attacker are rejected and have the effect of lost frames.
 pub(super) fn delay_refused(of: &Measured<'_>) -> (bool, String) {
     let all = of.same && u64::from(of.tally.refused.total()) == of.tally.heard;
     let words = if all { "all refused: as a jammer's, to the last bit" } else { "NOT ALL REFUSED" };
@@ -87,31 +87,31 @@ pub(super) fn liars_rejected(of: &Measured<'_>) -> (bool, String) {
     (exchanges <= EXCHANGES_TO_REJECT, words)
 }
 
-/// Whatever liars say, nobody comes nearer than 5 cm.
+/// No pair comes closer than 5 cm, regardless of the lies.
 pub(super) fn never_within_5_cm(of: &Measured<'_>) -> (bool, String) {
     let near = of.nearness.nearest >= 0.05;
     (near, if near { "never within 5 cm" } else { "WITHIN 5 cm" }.into())
 }
 
-/// Honest noisy robots are believed.
+/// Honest noisy robots are accepted.
 pub(super) fn believed(of: &Measured<'_>) -> (bool, String) {
     let refused = of.tally.truths.share();
     let words = format!("{:.2} % of honest words refused", 100.0 * refused);
     (refused <= MOST_REFUSED, words)
 }
 
-/// The same as far as it is to be told.
+/// Reports the share of accepted honest messages without a limit.
 pub(super) fn share_believed(of: &Measured<'_>) -> (bool, String) {
     (true, format!("{:.2} % of honest words refused", 100.0 * of.tally.truths.share()))
 }
 
-/// No close pair that there is not without the fault.
+/// The fault causes no additional close pair.
 pub(super) fn no_close_pair(of: &Measured<'_>) -> (bool, String) {
     let none = of.nearness.close_pairs <= of.close_without;
     (none, if none { "no close pair by it" } else { "A CLOSE PAIR BY IT" }.into())
 }
 
-/// Everybody who stays has the new key soon, and nobody who was left out is heard.
+/// All remaining robots get the new key soon, and frames of excluded ones are rejected.
 pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
     let Tally { longest_rekey, fooled, .. } = of.tally;
     let words = match longest_rekey {
@@ -146,7 +146,7 @@ pub(super) fn not_crowded_out(of: &Measured<'_>) -> (bool, String) {
     (ticks <= SOON_OVER, format!("without a true neighbour for {ticks} ticks"))
 }
 
-/// Parameters within what rounding to the ball leaves, velocities within 0.2 m/s.
+/// Parameters agree up to rounding at the ball, velocities within 0.2 m/s.
 pub(super) fn agrees_again(of: &Measured<'_>) -> (bool, String) {
     let agrees = of.apart <= 0.05 && of.last <= 0.05;
     (agrees, format!("then parameters {:.4} apart, variation {:.4}", of.apart, of.last))
@@ -164,7 +164,7 @@ pub(super) fn inside_the_ball(of: &Measured<'_>) -> (bool, String) {
     (of.tally.violations == 0, "inside the ball".into())
 }
 
-/// The last frame is only counted, as a flood.
+/// The last frame is counted as a flood but not read.
 pub(super) fn within_budget(of: &Measured<'_>) -> (bool, String) {
     let most = of.tally.most_heard.saturating_sub(1);
     (most <= MOST_FRAMES, format!("at most {most} looked at"))
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::tally::Words;
 
-    /// What a property says of flights that were like this.
+    /// Evaluates a property on modified default measurements.
     fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
         let (mut tally, mut nearness) = (
             Tally::default(),
@@ -195,7 +195,7 @@ mod tests {
         property(&Measured { tally: &tally, nearness: &nearness, ..of }).0
     }
 
-    /// Checks that something holds up to a number of the tally and no further.
+    /// Checks that a property holds up to a limit of a counter and not beyond it.
     fn holds_up_to(property: Property, most: u32, place: fn(&mut Tally) -> &mut u32) {
         assert!(holds(property, |tally, _, _| *place(tally) = most));
         assert!(!holds(property, |tally, _, _| *place(tally) = most + 1));
@@ -208,7 +208,7 @@ mod tests {
         holds_up_to(heard_again, 50, |tally| &mut tally.longest_muted);
         holds_up_to(not_crowded_out, 50, |tally| &mut tally.longest_crowded);
         holds_up_to(liars_rejected, 5, |tally| &mut tally.longest_deceived);
-        // The last of them is counted and not looked at.
+        // The last frame is counted but not read.
         holds_up_to(within_budget, MOST_FRAMES + 1, |tally| &mut tally.most_heard);
     }
 

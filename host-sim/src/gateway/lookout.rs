@@ -1,4 +1,4 @@
-//! Who speaks in the air, where, as far as frames tell: opened by the PC, which has the key.
+//! Decoder of all frames on the channel, with the swarm key.
 
 use std::{collections::HashMap, fmt};
 
@@ -22,16 +22,16 @@ use super::counts::{Seen, Sightings};
 type Taps = Stacked<TAPS, FEATURES, NoChain>;
 type Wide = Filter<TAPS, FEATURES, OUTPUTS>;
 
-/// What a frame tells.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sight {
-    /// Whose it is, if its seal could be opened: clocks go by it.
+    /// Sender, if the frame is authentic: clocks synchronize to it.
     pub who: Option<Identity>,
-    /// Where its sender says that it is.
+    /// Reported motion of the sender.
     pub place: Option<[f32; 2]>,
 }
 
-/// Looks at frames.
+/// Frame decoder.
 #[derive(Clone)]
 pub struct Lookout {
     key: Option<Key>,
@@ -39,28 +39,29 @@ pub struct Lookout {
     newest: HashMap<NodeId, u32>,
     robots: NodeId,
     simulated: Vec<NodeId>,
-    /// Who was seen.
+    /// Robots that were heard.
     pub sightings: Sightings,
 }
 
 impl fmt::Debug for Lookout {
-    /// Leaves out the key.
+    /// Omits the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Lookout").field("sightings", &self.sightings).finish_non_exhaustive()
     }
 }
 
 impl Lookout {
-    /// For so many robots, of which these are simulated.
+    /// Creates a decoder for a number of robots, some of them simulated.
     pub fn new(key: Option<Key>, robots: NodeId, simulated: Vec<NodeId>) -> Self {
         Self { key, newest: HashMap::new(), robots, simulated, sightings: Sightings::default() }
     }
 
-    /// Sender and motion of a frame, of any model; `None` where it cannot be read or opened.
+    /// Returns sender and motion of a frame of any model; `None` if it is unreadable or not
+    /// authentic.
     fn decode(&self, frame: &[u8]) -> Option<(Identity, Motion)> {
         let identity = Dot154::identity(frame, 0)?;
         let link = Link { profile: Profile::Dot154, checksum: Dot154::checksum(frame)? };
-        // A lookout has no clock: every frame is read at its own tick.
+        // The decoder has no clock: it reads each frame at the frame's tick.
         let tick = identity.sequence;
         let decoded: Result<(Beacon<Motion, Taps, Wide>, Parts), Refusal> = match &self.key {
             Some(key) => Sealed::new(Dot154::default(), key).decode(&link, tick, frame),
@@ -69,10 +70,10 @@ impl Lookout {
         decoded.ok().map(|(beacon, _)| (identity, beacon.state))
     }
 
-    /// Looks at what a robot's broadcast carries, said by a real one or by one that is simulated here.
+    /// Decodes a broadcast of a real or simulated robot.
     pub fn see(&mut self, content: &[u8], real: bool) -> Sight {
         let Some((origin, motion)) = self.decode(content) else { return Sight::default() };
-        // A frame that is not newer than its sender's last still comes from a member, but its motion does not count.
+        // Frames that are not newer are authentic, but their motion is ignored.
         let newer = self.newest.get(&origin.sender).is_none_or(|newest| origin.sequence > *newest);
         if newer {
             self.newest.insert(origin.sender, origin.sequence);

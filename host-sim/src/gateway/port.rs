@@ -1,4 +1,4 @@
-//! The gateway's line on this machine: a serial port. The only place where the wall clock counts, and only for silence.
+//! Serial port of a gateway. Only this file uses the wall clock, and only to detect silence.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,19 +20,19 @@ use wdgnn_protocol::gateway::BAUD;
 use super::flight::Flight;
 use crate::error::{Error, Result};
 
-/// A gateway that has not introduced itself is asked again so often, ...
+/// Interval at which a gateway without identification is asked again.
 const ASK_EVERY: Duration = Duration::from_millis(250);
-/// ... and not for longer than this.
+/// Time after which a gateway without identification is an error.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A gateway tells the time a thousand times a second: one that is silent for so long is gone.
+/// Time after which a silent gateway is an error; gateways report the time 1,000 times a second.
 const SILENT: Duration = Duration::from_secs(1);
-/// Ctrl-C is looked for so often.
+/// Interval of checks for Ctrl-C.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Opens a serial port: bytes as they are, at the gateway's rate.
+/// Opens a serial port in raw mode at the gateway's rate.
 fn open(path: &Path) -> Result<File> {
     let name = path.display();
-    // Without waiting for a carrier, and without becoming this program's terminal.
+    // Does not wait for a carrier and does not become the controlling terminal.
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits().cast_signed();
     let port = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
     let port = port.map_err(|error| match error.kind() {
@@ -57,7 +57,7 @@ fn open(path: &Path) -> Result<File> {
     Ok(port)
 }
 
-/// Flies until `over` says so, or somebody wants an end.
+/// Runs until `over` returns true or Ctrl-C.
 pub fn fly<C: Codec>(
     path: &Path,
     flight: &mut Flight<'_, C>,
@@ -75,7 +75,7 @@ pub fn fly<C: Codec>(
         }
         if !flight.is_greeted() && asked.is_none_or(|asked| asked.elapsed() > ASK_EVERY) {
             asked = Some(Instant::now());
-            // A zero ends whatever the line was in the middle of.
+            // A zero byte ends an incomplete message.
             port.write_all(&[&[0][..], &Flight::<C>::greeting()].concat()).map_err(lost)?;
         }
         let _ = poll(&mut [PollFd::new(&port, PollFlags::IN)], Some(&LOOK));
@@ -104,7 +104,7 @@ pub fn fly<C: Codec>(
     Ok(())
 }
 
-/// What has come, without waiting for more.
+/// Reads the available bytes without waiting.
 fn available(port: &mut File) -> io::Result<Vec<u8>> {
     let mut waiting = [PollFd::new(&*port, PollFlags::IN)];
     let none = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -40,7 +40,7 @@ pub fn charts(page: &ChartPage) -> String {
     struct Data<'a> {
         charts: Vec<Plot<'a>>,
     }
-    // Bars that are wider than the window scroll in their own frame, like tables.
+    // Wide bar charts scroll in their own frame, like tables.
     let drawn = |bars: &Bars| {
         let svg = bars.drawing().inline(&bars.title);
         format!("<div class=\"bars\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">{svg}</div>\n")

@@ -133,7 +133,7 @@ fn comparison(comparison: &Comparison<'_>, score: &str, figures: &str) -> String
     )
 }
 
-/// Controls, pictures and charts of a replay. The script draws the pictures.
+/// Returns controls, canvases and charts of a replay. The script draws the canvases.
 fn replay_section(replay: &Replay, score: &str, whole: &str, figures: &str) -> String {
     filled(
         include_str!("replay.html"),
@@ -152,7 +152,7 @@ fn recorded(replay: &Replay, score: &str) -> Chart {
         band: None,
         dashed: false,
     };
-    // Rounding errors decide nothing.
+    // Ignores rounding errors.
     let y_floor = Some(1.0e-4);
     Chart { y_floor, series: replay.flights.iter().map(line).collect(), ..over_time(score) }
 }
@@ -202,7 +202,7 @@ fn troubles(replay: &Replay) -> String {
     sentences.into_iter().filter(|(said, _)| *said).map(|(_, sentence)| sentence).collect()
 }
 
-/// Numbers in words.
+/// Returns a number in words.
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
 /// A number and its noun: 1 robot, 2,000 robots.
@@ -210,7 +210,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A number for people: 1,000,000.
+/// Formats a number with thousands separators: 1,000,000.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -218,7 +218,7 @@ pub fn grouped(number: usize) -> String {
     groups.join(",")
 }
 
-/// The map of a swarm with more robots than are drawn one by one.
+/// Map of a swarm with more robots than are drawn individually.
 fn whole(page: &FlightsPage<'_>) -> String {
     let Some(map) = page.replay.flights.iter().find_map(|flight| flight.map.as_ref()) else {
         return String::new();

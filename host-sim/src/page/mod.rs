@@ -1,4 +1,4 @@
-//! Pages to look at: one HTML file each, with its style, scripts and data inside, so that it opens anywhere and asks for nothing.
+//! HTML pages: one file each with style, scripts and data, without requests.
 
 pub mod charts;
 mod document;

@@ -1,4 +1,4 @@
-//! One swarm flown under every controller and recorded, small enough to live inside a page.
+//! Recording of one swarm under several controllers, small enough for a page.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,59 +18,61 @@ use crate::{
     world::{Condition, Spot, World},
 };
 
-/// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
+/// Largest number of robots that are drawn individually. Ids start at the center of the initial
+/// rings, so these are the swarm's core.
 pub const ROBOTS: usize = 1000;
 
-/// Robots times frames recorded per controller: 120 robots at every tick, more of them at fewer. A sample takes about 7 bytes,
-/// so that seven recordings stay near 1.2 MB.
+/// Recorded robots times frames per controller: 120 robots at each tick, more robots at fewer
+/// ticks. A sample takes about 7 bytes, so seven recordings take about 1.2 MB.
 const SAMPLES: usize = 24_000;
 
-/// A recorded swarm.
+/// Recorded swarm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Replay {
     /// Length of a tick in seconds.
     pub period: f32,
-    /// Radio range in metres.
+    /// Radio range in m.
     pub radius: f32,
-    /// Robots that were recorded.
+    /// Recorded robots.
     pub robots: usize,
-    /// Ticks that were recorded, ascending; the first is 0.
+    /// Recorded ticks, ascending from 0.
     pub ticks: Vec<u32>,
-    /// Where every robot starts, x and y in turn, in mm.
+    /// Initial positions in mm, x and y in turn.
     pub start: Vec<i32>,
-    /// What there is to see besides robots, at every recorded tick.
+    /// Scenery at each recorded tick.
     pub scenery: Vec<Vec<Spot>>,
-    /// The link profile.
+    /// Link profile.
     pub profile: &'static str,
-    /// Ticks from one exchange to the next.
+    /// Ticks per exchange.
     pub exchange: u32,
-    /// The flights.
+    /// Recorded controllers.
     pub flights: Vec<Recording>,
 }
 
-/// One controller's flight.
+/// Recording of one controller.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recording {
-    /// Name in JSON, also that of the controller's color.
+    /// Name in JSON, which selects the color.
     pub name: &'static str,
-    /// Name for people.
+    /// Title.
     pub title: String,
-    /// The score at every tick of the flight.
+    /// Score at each tick.
     pub score: Vec<f64>,
-    /// Whether robots' states tell velocities.
+    /// Whether states contain velocities.
     pub moving: bool,
-    /// Velocities in mm/s, or places in mm where states tell none: x and y in turn, robot by robot, each as the change since the frame
-    /// before. Commands are constant over a tick, so that places are the velocities' trapezoids.
+    /// Velocities in mm/s, or positions in mm for states without velocities: x and y in turn by
+    /// robot, as differences to the previous frame. Commands are constant over a tick, so positions
+    /// follow by the trapezoidal rule.
     pub changes: Vec<i32>,
-    /// What went wrong.
+    /// Visible faults.
     #[serde(flatten)]
     pub troubles: Troubles,
-    /// Everybody, where that is more than are shown one by one, and velocities are told.
+    /// Map of a large swarm, for states with velocities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
 }
 
-/// The ticks of a flight that are recorded for this many robots.
+/// Returns the recorded ticks for a number of robots.
 fn ticks(flight: u32, robots: usize) -> Vec<u32> {
     let frames = (SAMPLES / robots.max(1)).max(2) as u32;
     let stride = flight.div_ceil(frames).max(1) as usize;
@@ -83,7 +85,7 @@ fn thousandths(value: f32) -> i32 {
     (value * 1000.0).round() as i32
 }
 
-/// Records a flight at some ticks.
+/// Observer that records some ticks of an episode.
 #[derive(Debug)]
 pub struct Recorder {
     ticks: Vec<u32>,
@@ -97,7 +99,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Of a flight of so many robots under a condition.
+    /// Creates a recorder for a condition.
     pub fn new(condition: &Condition) -> Self {
         let robots = condition.robots.min(ROBOTS);
         Self {
@@ -112,7 +114,7 @@ impl Recorder {
         }
     }
 
-    /// What was recorded of a flight.
+    /// Returns the recording.
     fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
         Recording {
             name,
@@ -125,7 +127,7 @@ impl Recorder {
         }
     }
 
-    /// A replay of this flight alone.
+    /// Returns a replay with this recording alone.
     pub fn replay<W: World>(
         self,
         task: &W::Task,
@@ -176,7 +178,8 @@ impl<W: World> Observer<W> for Recorder {
     }
 }
 
-/// Flies the first held-out swarm of `seed` under some controllers: the replay, and the flights. `ticked` is called after every tick.
+/// Runs the first held-out swarm of `seed` under the controllers. Returns replay and episodes.
+/// Calls `ticked` after each tick.
 pub fn record<W: World>(
     lineup: &Lineup<W>,
     controllers: Vec<Controller<W>>,
@@ -193,7 +196,7 @@ pub fn record<W: World>(
         let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
-    // A swarm of many robots keeps all threads busy, and much of the memory.
+    // A large swarm uses all threads and much memory, so controllers run one after the other.
     let flown: Result<Vec<_>> = if lineup.many {
         controllers.into_iter().map(fly).collect()
     } else {
@@ -235,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Somebody who is not asked for anything here.
+    /// Swarm without commands, for tests.
     struct Nobody;
 
     impl<T: Task> Swarm<T> for Nobody {
@@ -262,7 +265,7 @@ mod tests {
     fn velocities_are_recorded_as_changes() {
         let mut recorder = recorder();
         for (tick, velocity) in [(0, [1.0, -2.0]), (1, [9.0, 9.0]), (2, [1.2504, -2.5])] {
-            // The second robot is beyond those that are shown.
+            // The second robot is not drawn individually.
             let motions = [
                 Motion { position: [0.5, -0.5], velocity },
                 Motion { position: [7.0; 2], velocity: [7.0; 2] },

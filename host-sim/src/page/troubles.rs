@@ -1,25 +1,25 @@
-//! What goes wrong in a recorded flight: who lies, who is gone, and which links carried nothing.
+//! Visible faults of a recorded episode: liars, absent robots and failed links.
 
 use serde::Serialize;
 
 use crate::{flight::Moment, world::World};
 
-/// Ticks from one look at the links to the next, and for how long a look is shown. More often, nobody could see.
+/// Ticks between two records of failed links, and the time each is shown.
 const EVERY: u32 = 5;
 
-/// What went wrong in a flight.
+/// Visible faults of an episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Troubles {
-    /// Robots whose word does not count: those who lie, and those of another model.
+    /// Robots that lie or run another model.
     pub liars: Vec<usize>,
-    /// Robots that are gone or not there yet, each with the tick from which on and the one before which.
+    /// Absent robots, each with the first tick of its absence and the first tick after it.
     pub away: Vec<(usize, u32, u32)>,
-    /// Links over which something was said and nothing heard, as sender times robots plus listener, by tick.
+    /// Links on which a sent frame was not received, as sender times robots plus receiver, by tick.
     pub unheard: Vec<(u32, Vec<usize>)>,
 }
 
 impl Troubles {
-    /// Looks at a tick of the first so many robots.
+    /// Records a tick of the first robots.
     pub fn see<W: World>(&mut self, moment: &Moment<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
         if tick == 0 {
@@ -32,7 +32,7 @@ impl Troubles {
             }
         }
         let due = self.unheard.last().is_none_or(|(last, _)| tick >= last + EVERY);
-        // Between exchanges nobody says anything.
+        // No frames are sent between exchanges.
         if due && moment.swarm.frames().iter().any(|said| !said.is_empty()) {
             let pairs = moment.swarm.unheard(moment.scene.links).into_iter();
             let pairs = pairs.map(|pair| pair.map(|robot| robot as usize));
@@ -41,7 +41,7 @@ impl Troubles {
         }
     }
 
-    /// Whether there is anything to see.
+    /// Returns whether there is any fault to show.
     pub fn any(&self) -> bool {
         !(self.liars.is_empty() && self.away.is_empty())
             || self.unheard.iter().any(|(_, pairs)| !pairs.is_empty())
@@ -80,7 +80,8 @@ mod tests {
         let lossy = flown("drop-chance=0.5").unheard;
         assert_eq!(lossy.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [0, 5, 10, 15, 20, 25]);
         let pairs: usize = lossy.iter().map(|(_, pairs)| pairs.len()).sum();
-        // Eight robots, nearly all of whom hear each other, six times, half of it lost.
+        // Eight robots, nearly all within range of each other, six exchanges, half of the frames
+        // lost.
         assert!((60..300).contains(&pairs), "{pairs}");
         let deaf = flown("radio-outage=2@0-30").unheard;
         assert!(

@@ -1,4 +1,4 @@
-//! Emulated robots: one QEMU each, all of them running the real firmware image.
+//! Emulated robots: one QEMU process each, with the firmware image.
 
 use std::{
     io,
@@ -32,14 +32,14 @@ use crate::{
     scene::{Flown, Frame},
 };
 
-/// Emulated robots. Dropped, all of them are switched off.
+/// Emulated robots. Dropping them ends all processes.
 #[derive(Debug)]
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
     count: usize,
-    /// Whether each is told its personal key: the swarm's can change in flight, or names have to be proven.
+    /// Whether robots have personal keys, for key rotation or peer authentication.
     told: bool,
-    /// Whether names have to be proven: each is told by which keys.
+    /// Whether robots authenticate each other.
     proofs: bool,
     lost_ones: Vec<String>,
     image: PathBuf,
@@ -49,8 +49,8 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where
-    /// these faults change their key or have names proven, each is told its personal key, and by which keys others prove their names.
+    /// Starts all robots. The image must contain `model` for the task `T` and use `link`. With key
+    /// rotation or peer authentication, robots get their keys at the start.
     pub fn new<T: Onboard>(
         image: &Path,
         model: &ModelFile,
@@ -83,7 +83,7 @@ impl Emulated {
             watchdog: Arc::new(Watchdog::new(PATIENCE)),
             folder,
         };
-        // All of them start at once; only then is the first one waited for.
+        // Starts all processes before it waits for the first one.
         for robot in 0..robots {
             let emulator = (robot >= first).then(|| all.start(robot)).transpose()?;
             all.robots.push(emulator);
@@ -95,22 +95,22 @@ impl Emulated {
         Ok(all)
     }
 
-    /// How many there were at the start.
+    /// Number of robots at the start.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The log of a robot, since its first start.
+    /// Returns the log of a robot since its first start.
     pub fn log(&self, robot: usize) -> Vec<String> {
         self.decoder.lines(&files::read(&self.place(robot).join("log")).unwrap_or_default())
     }
 
-    /// The process that a robot's emulator runs in, while there is one.
+    /// Returns the emulator process of a robot, if it runs.
     pub fn process(&self, robot: usize) -> Option<u32> {
         self.robots[robot].as_ref().map(Emulator::process)
     }
 
-    /// Lets all robots end by themselves, which they do with a last line in their log.
+    /// Lets all robots end by themselves, so that they complete their logs.
     pub fn leave(&mut self) {
         for robot in 0..self.robots.len() {
             if let Some(emulator) = self.robots[robot].take()
@@ -134,7 +134,7 @@ impl Emulated {
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 
-    /// Waits for a robot that was started to introduce itself.
+    /// Waits for the identification of a started robot.
     fn greet(&mut self, robot: usize) -> Result<Hello> {
         let hello = self.robots[robot].as_mut().map(Emulator::hello);
         hello.and_then(io::Result::ok).ok_or_else(|| Error::Failed(self.story(robot, "does not start")))
@@ -146,7 +146,7 @@ impl Emulated {
         self.lost_ones.push(story);
     }
 
-    /// What happened to a robot, with the last thing it or QEMU said.
+    /// Describes the failure of a robot with its last output.
     fn story(&self, robot: usize, how: &str) -> String {
         let qemu = files::read(&self.place(robot).join("qemu")).unwrap_or_default();
         let qemu = String::from_utf8_lossy(&qemu).lines().last().map(str::to_owned);
@@ -154,7 +154,7 @@ impl Emulated {
         format!("robot {robot} {how}; the last it said: {}", last.trim())
     }
 
-    /// Does something with every robot that is there and that there is something for. Who fails is lost.
+    /// Calls a function for each running robot with an input. A robot with an error is lost.
     fn each<A, T>(
         &mut self,
         what: &[Option<A>],
@@ -222,10 +222,10 @@ impl<T: Flown> Robots<T> for Emulated {
     }
 }
 
-/// How robots speak.
+/// Radio link of the robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
     /// Whether frames are sealed.
     pub sealed: bool,
@@ -236,13 +236,13 @@ impl Link {
         format!("{} {}", self.profile.name(), if self.sealed { "sealed" } else { "unsealed" })
     }
 
-    /// What an image of this link is built with.
+    /// Returns the build options of an image with this link.
     fn settings(self) -> String {
         format!("WDGNN_PROFILE={}{}", self.profile.name(), if self.sealed { " WDGNN_KEY=FILE" } else { "" })
     }
 }
 
-/// Compares what a robot says about its image with what is to be flown.
+/// Compares the identification of a robot with the expected image.
 fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     if hello.version != VERSION {
         return Err(Error::Usage(format!(

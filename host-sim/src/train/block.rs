@@ -1,9 +1,10 @@
-//! A network of one layer, forwards and backwards, for a block of samples that stays in the nearest cache.
+//! Forward and backward pass of a network with one layer, for a block of samples that fits the
+//! nearest cache.
 //!
-//! Sixteen samples lie side by side, number by number ([`Lanes`]): registers are as wide as they come whatever the network's
-//! dimensions, which are known at run time, and no sum goes across a register. Every sum has one order at every width of registers
-//! and any number of threads: products over inputs one after the other, gradients over samples in sixteen sums, which meet in
-//! [`Tallies::fold`].
+//! Sixteen samples lie next to each other for each number ([`Lanes`]), so full registers are used
+//! for all dimensions, which are known at run time, and no sum crosses a register. The order of
+//! each sum is independent of register width and number of threads: products over inputs in
+//! sequence, gradients over samples in sixteen sums, which [`Tallies::fold`] combines.
 
 #![allow(clippy::inline_always, reason = "what is not inlined is not compiled for the processor's width")]
 
@@ -18,7 +19,7 @@ use super::{
     simd::{Kernel, LANES, Lanes, Vector, Width},
 };
 
-/// A block of up to `16 V` samples: their taps, what the network makes of them, and what is owed for it.
+/// Block of up to `16 V` samples: taps, activations and gradients.
 #[derive(Clone, Debug)]
 pub struct Block<const V: usize> {
     taps: Vec<Lanes>,
@@ -29,7 +30,7 @@ pub struct Block<const V: usize> {
     width: Width,
 }
 
-/// What blocks add up to, in sixteen sums each.
+/// Gradient sums of blocks, sixteen each.
 #[derive(Clone, Debug)]
 pub struct Tallies {
     deep: Vec<Lanes>,
@@ -40,10 +41,10 @@ pub struct Tallies {
 }
 
 impl<const V: usize> Block<V> {
-    /// Samples in it.
+    /// Samples per block.
     pub const SAMPLES: usize = V * LANES;
 
-    /// Room for a block of this network's.
+    /// Allocates a block for a network.
     pub fn new(net: &Net<'_>, width: Width) -> Self {
         let rows = |count: usize| vec![[0.0; LANES]; count * V];
         let outputs = net.size.outputs;
@@ -57,23 +58,23 @@ impl<const V: usize> Block<V> {
         }
     }
 
-    /// Takes up samples: the taps of each. What is left of the block holds whatever it held.
+    /// Loads the taps of samples. The rest of the block keeps its content.
     pub fn fill<'a>(&mut self, samples: impl Iterator<Item = &'a [f32]>) {
         gather::side_by_side(self.taps.as_flattened_mut(), Self::SAMPLES, samples.take(Self::SAMPLES));
     }
 
-    /// One of the outputs, or what is owed to it, sample by sample.
+    /// Returns one output, or its gradient, by sample.
     pub fn output(&mut self, output: usize) -> &mut [f32] {
         self.output[output * V..][..V].as_flattened_mut()
     }
 
-    /// Forwards: the outputs.
+    /// Computes the outputs.
     pub fn forward(&mut self, net: &Net<'_>) {
         self.width.run(Forward { net, block: self });
     }
 
-    /// There and back for any number of robots, row by row: from what is owed to their outputs, `errors`, to what is owed to their
-    /// taps, which is added to `owed`.
+    /// Computes the gradients of the taps of any number of robots from those of their outputs,
+    /// `errors`, and adds them to `grad`.
     pub fn there_and_back(
         &mut self,
         net: &Net<'_>,
@@ -105,15 +106,15 @@ impl<const V: usize> Block<V> {
         }
     }
 
-    /// Backwards, from what is owed to the outputs: zero for samples that are not there. What is owed to taps is added to `owed`,
-    /// laid out as they are.
+    /// Computes the gradients from those of the outputs, which are zero for missing samples. Adds
+    /// the gradients of the taps to `grad`, in the layout of the taps.
     pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, owed: Option<&mut [Lanes]>) {
         self.width.run(Backward { net, block: self, tallies, owed });
     }
 }
 
 impl Tallies {
-    /// Nothing yet.
+    /// Zero sums.
     pub fn new(net: &Net<'_>) -> Self {
         let (inputs, hidden, outputs) = (net.size.inputs(0), net.size.hidden, net.size.outputs);
         let rows = |count: usize| vec![[0.0; LANES]; count];
@@ -126,7 +127,7 @@ impl Tallies {
         }
     }
 
-    /// Adds everything to `sums`.
+    /// Adds all sums to `sums`.
     pub fn fold(&self, net: &Net<'_>, sums: &mut Sums) {
         let add = |sums: &mut [f32], tallies: &[Lanes]| {
             for (sum, lanes) in sums.iter_mut().zip(tallies) {
@@ -142,7 +143,7 @@ impl Tallies {
     }
 }
 
-/// The sum of sixteen, by halves.
+/// Adds sixteen numbers by halves.
 fn across(lanes: &Lanes) -> f32 {
     let mut halves = *lanes;
     let mut length = LANES / 2;
@@ -204,7 +205,7 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
         gradient::<R, V>(&mut tallies.wide, &block.taps, &block.output);
         gradient::<R, V>(&mut tallies.hidden, &block.hidden, &block.output);
         total::<R, V>(&mut tallies.output, &block.output);
-        // From here on, what is owed to the hidden features, before σ, is in their place.
+        // From here on, the block contains the gradients of the hidden features before σ.
         let smooth = net.activation != Activation::Relu;
         for (lanes, readout) in block.hidden.chunks_exact_mut(V).zip(net.readout().chunks_exact(outputs)) {
             for (vector, lanes) in lanes.iter_mut().enumerate() {
@@ -249,7 +250,7 @@ mod tests {
         train::net::Places,
     };
 
-    /// A block of samples there and back, by the rows' own definition and at every width.
+    /// Compares forward and backward pass of a block with the definition, at all register widths.
     fn check(size: Dimensions, activation: Activation, samples: usize) {
         let random = &mut generator(2, Purpose::Weights, samples as u64);
         let mut draw =
@@ -291,7 +292,7 @@ mod tests {
             assert!(this.0 == widest.0 && this.1 == widest.1 && this.2 == widest.2, "{}", width.name());
         }
         let (outputs, sums, owed) = widest;
-        // Sums of some dozens of terms of size 1, in another order.
+        // Tolerance for sums of a few dozen terms of size 1 in another order.
         let near = |a: f32, b: f32| assert!((a - b).abs() < 2.0e-4, "{size:?}: {a} {b}");
         outputs.iter().zip(&pass.output).for_each(|(a, b)| near(*a, *b));
         let all = [expected.deep, expected.wide, expected.hidden, expected.output].concat();

@@ -1,13 +1,15 @@
-//! Training through the simulator: the score of whole flights, differentiated.
+//! Backpropagation through time: the derivative of the score of whole episodes.
 //!
-//! Forwards, the core's own nodes fly a swarm. Backwards by hand: through the world ([`Derivative`]), the readout, both parts of the
-//! network, what robots observe and the taps that they exchanged, over all ticks (backpropagation through time).
+//! The forward pass runs the core's robots. The backward pass is written by hand: world
+//! ([`Derivative`]), readout, both parts of the network, features and exchanged taps, over all
+//! ticks.
 //!
 //! ```text
 //! L = ( Σ_t score(t) + w · score(T) ) / score(0)
 //! ```
 //!
-//! Flights of a step are summed in order, so the bits are the same at any number of threads. One layer: its taps hold features only.
+//! Episodes are summed in order, so results do not depend on the number of threads. Networks have
+//! one layer: its taps contain features only.
 
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -28,19 +30,19 @@ use crate::{
     world::{Condition, Derivative, OutputOf, StateOf, World},
 };
 
-/// What is to be remembered of one robot at one tick.
+/// Recorded data of one robot at one tick.
 struct Memory<W: World> {
     state: StateOf<W>,
-    /// Neighbours that counted, and when they spoke.
+    /// Neighbors with the ticks of their messages.
     heard: Vec<(u32, u32)>,
-    /// What they said.
+    /// States in the messages.
     others: Vec<StateOf<W>>,
     output: OutputOf<W>,
     command: OutputOf<W>,
     exchanged: bool,
 }
 
-/// A flight as it was flown, tick by tick.
+/// Recorded episode by tick.
 struct Flown<W: World> {
     states: Vec<Vec<StateOf<W>>>,
     taps: Vec<Vec<f32>>,
@@ -73,14 +75,14 @@ impl<W: World> Observer<W> for Flown<W> {
     }
 }
 
-/// Loss of one flight and its gradient.
+/// Loss and gradient of one episode.
 struct Slope {
     gradient: Vec<f32>,
     loss: f32,
 }
 
-/// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
-/// in which world.
+/// Writes the mean gradient over the episodes of a step to `gradient` and returns their mean loss.
+/// `draw` selects world and condition of an episode.
 pub fn gradient<W: World>(
     draft: &Draft<'_, W::Task>,
     through: &Bptt,
@@ -103,7 +105,7 @@ pub fn gradient<W: World>(
     Ok(mean(&flights, through, gradient))
 }
 
-/// Writes the mean gradient of flights to `gradient` and returns their mean loss.
+/// Writes the mean gradient of episodes to `gradient` and returns their mean loss.
 fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
     gradient.fill(0.0);
     let share = 1.0 / through.flights as f32;
@@ -122,7 +124,7 @@ fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
     loss
 }
 
-/// One flight, there and back.
+/// Computes forward and backward pass of one episode.
 fn one<W: World>(
     start: &Start<W>,
     draft: &Draft<'_, W::Task>,
@@ -135,7 +137,7 @@ fn one<W: World>(
     let mut flown: Flown<W> =
         Flown { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
     let stop = std::sync::atomic::AtomicBool::new(false);
-    // One tick more: its score is that of the end.
+    // One more tick contains the final score.
     let condition = Condition { ticks: start.condition.ticks + 1, ..start.condition };
     let start = Start { condition, ..start.clone() };
     start.fly(&draft.task, swarm.as_mut(), &mut [&mut flown], &stop)?;
@@ -155,7 +157,7 @@ impl<W: World> Flown<W> {
         let (inputs, outputs, features) = (net.size.inputs(0), net.size.outputs, net.size.features);
         let begin = self.scores[0].max(1.0e-6);
         let mut loss = through.terminal * self.scores[ticks] / begin;
-        // What is owed to states after the tick, to commands, to taps, and to states as they were told.
+        // Gradients of states after the tick, commands, taps, and states in messages.
         let mut after = vec![0.0; robots * count];
         derivative.score(ticks as u32, &self.states[ticks], through.terminal / begin, &mut after);
         let mut commands = vec![vec![0.0; robots * outputs]; ticks];
@@ -203,7 +205,7 @@ impl<W: World> Flown<W> {
         Slope { gradient, loss }
     }
 
-    /// What is owed to the network's outputs: nothing where a command is clamped.
+    /// Gradient of the network's outputs: zero for clamped commands.
     fn passed(
         &self,
         tick: usize,
@@ -225,7 +227,7 @@ impl<W: World> Flown<W> {
         passed.collect()
     }
 
-    /// Hands what is owed to a robot's later taps on to whom they came from.
+    /// Propagates the gradients of later taps to the senders.
     fn exchange_back(
         &self,
         tick: usize,
@@ -238,7 +240,7 @@ impl<W: World> Flown<W> {
         let memory = &self.memories[tick][robot];
         let each = owed.len();
         if !memory.exchanged {
-            // Between exchanges taps stay as they were.
+            // Taps are constant between exchanges.
             if let Some(before) = tick.checked_sub(1) {
                 let kept = taps[before][robot * each..][..each].iter_mut().zip(owed).skip(width);
                 kept.for_each(|(sum, owed)| *sum += owed);
@@ -248,7 +250,7 @@ impl<W: World> Flown<W> {
         let weight = weight(draft.scale, memory.heard.len());
         let own = draft.scale.closed().then_some((robot as u32, tick as u32));
         for (other, spoke) in own.into_iter().chain(memory.heard.iter().copied()) {
-            // What it told were its taps of the exchange before.
+            // The message contained the taps of the previous exchange.
             if let Some(source) = (spoke as usize).checked_sub(draft.exchange.max(1) as usize) {
                 let sums = taps[source][other as usize * each..].iter_mut().zip(&owed[width..]);
                 sums.for_each(|(sum, owed)| *sum += weight * owed);
@@ -272,7 +274,7 @@ mod tests {
 
     const THROUGH: Bptt = Bptt { ticks: 12, flights: 2, terminal: 3.0, mixed: 0.0, longest: f32::INFINITY };
 
-    /// What is flown.
+    /// Episode to run.
     #[derive(Clone, Copy)]
     struct Setting {
         scale: Scale,
@@ -286,7 +288,7 @@ mod tests {
         Setting { scale, exchange, quirks, task }
     }
 
-    /// Weights that look at velocities only (gradients do not go through positions), and stay far from the clamp.
+    /// Weights for velocities only (gradients ignore positions), far from the clamp.
     fn weights() -> Vec<f32> {
         let mut random = generator(5, Purpose::Weights, 0);
         let mut weights: Vec<f32> =
@@ -324,9 +326,10 @@ mod tests {
         }
     }
 
-    /// Compares slopes along the gradient and along single weights (α_W, B on every tap, R) with differences of the loss. Where a link
-    /// comes or goes between the two ends the loss has a step, which the gradient leaves out: two lengths then measure different
-    /// slopes, and nothing is compared.
+    /// Compares slopes along the gradient and along single weights (α_W, B on all taps, R) with
+    /// finite differences. A link that appears or disappears between both points adds a step to the
+    /// loss, which the gradient ignores. Two step lengths then give different slopes, and the
+    /// comparison is skipped.
     fn directions_that_agree(setting: &Setting, number: u64) -> usize {
         let weights = weights();
         let (_, gradient) = loss_and_gradient(&weights, setting, number);

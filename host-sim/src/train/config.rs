@@ -1,23 +1,23 @@
-//! What is to be trained: every choice, with a name.
+//! Configuration of a training run, with its identity.
 
 use wdgnn_core::model::shape::Dimensions;
 
 use super::{checkpoint::RunName, methods::Method, net::Places, recipe::Recipe};
 use crate::{recipe::Architecture, swarm::networks::Draft, world::World};
 
-/// What to train.
+/// Configuration of a training run.
 #[derive(Clone, Debug)]
 pub struct Config<W: World> {
-    /// Names of everything chosen.
+    /// Identity of the run.
     pub name: RunName,
-    /// The choices themselves.
+    /// Recipe.
     pub recipe: Recipe<W>,
-    /// Dimensions.
+    /// Network size.
     pub size: Dimensions,
 }
 
 impl<W: World> Config<W> {
-    /// A config with its name.
+    /// Creates a configuration and its identity.
     pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
         let flights = match &recipe.method {
             Method::Imitation(imitate) => imitate.flights,
@@ -32,19 +32,19 @@ impl<W: World> Config<W> {
             dimensions: [size.layers, size.taps, size.hidden],
             lengths: [recipe.epochs, flights],
             exchange: recipe.exchange,
-            // Whatever else the world was told.
+            // All other settings of the world.
             world: format!("{:?} {:?}", recipe.condition, recipe.world),
             seed,
         };
         Self { name, recipe, size }
     }
 
-    /// How many numbers the network has.
+    /// Returns the number of weights.
     pub fn numbers(&self) -> usize {
         Places::of(&self.size).count()
     }
 
-    /// A network in training, of these numbers.
+    /// Returns a network with these weights for episodes.
     pub fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
         let Self { recipe, size, .. } = self;
         let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);

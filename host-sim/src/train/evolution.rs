@@ -1,8 +1,8 @@
-//! An evolution strategy: networks beside the current one are flown, and it moves towards those that did better.
+//! Evolution strategy: evaluates perturbed networks and moves toward the better ones.
 //!
-//! Needs nothing of a world but its score. Every step flies pairs of networks, as far from the current one on one side as on the other,
-//! from the same starts; they are ranked by the score, and the mean of their directions weighed by rank is the step's gradient
-//! (Salimans et al. 2017, with mirrored sampling). The bits are the same at any number of threads.
+//! It needs only the score of a world. Each step evaluates mirrored pairs of networks from equal
+//! starts and ranks them by score. The gradient is the rank-weighted mean of their directions
+//! (Salimans et al. 2017). Results do not depend on the number of threads.
 
 use rand::RngExt as _;
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ pub fn gradient<W: World>(
     Ok((costs.iter().sum::<f64>() / costs.len() as f64) as f32)
 }
 
-/// Scores of a step's networks, relative to the score at the start.
+/// Returns the scores of a step's networks relative to the initial score.
 fn costs<W: World>(
     recipe: &Recipe<W>,
     evolve: &Evolution,
@@ -63,7 +63,7 @@ fn costs<W: World>(
         .collect()
 }
 
-/// What flights cost on average, each relative to what it would if nothing ever changed.
+/// Returns the mean cost of episodes, each relative to a constant initial score.
 fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
@@ -72,17 +72,17 @@ fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64
         let still = flight.score.first().copied().unwrap_or_default() * flight.score.len() as f64;
         sum += flight.total() / still.max(1.0e-9);
     }
-    // A network that cannot be flown is the worst.
+    // Invalid networks have the worst rank.
     Ok(if sum.is_finite() { sum / starts.len() as f64 } else { f64::MAX })
 }
 
-/// The direction of a pair: normal variates by twelve uniform ones, the same on every machine.
+/// Direction of a pair: normal variates from twelve uniform ones, equal on all machines.
 fn direction(seed: u64, step: u64, pair: usize, count: usize) -> impl Iterator<Item = f32> {
     let mut random = generator(seed, Purpose::Batches, (step << 32) + pair as u64);
     (0..count).map(move |_| (0..12).map(|_| random.random_range(0.0_f32..1.0)).sum::<f32>() - 6.0)
 }
 
-/// Ranks from −½ for the least to ½ for the most.
+/// Returns ranks from −½ for the smallest to ½ for the largest value.
 fn ranks(costs: &[f64]) -> Vec<f32> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));

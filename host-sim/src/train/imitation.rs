@@ -1,4 +1,4 @@
-//! Imitation: flights in which an expert says what it would have done, and batches of what it said.
+//! Imitation: episodes with expert labels, and batches of their samples.
 
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rayon::prelude::*;
@@ -17,17 +17,19 @@ use crate::{
     world::{OutputOf, StateOf, SwarmOf, World},
 };
 
-/// Trajectories per step where whole trajectories are taken (the paper's batch size).
+/// Trajectories per step for whole trajectories (the paper's batch size).
 const BATCH_TRAJECTORIES: usize = 20;
 
-/// Ticks of a window that count, where upper layers need windows: long against the chains, short against a flight.
+/// Ticks of a window with a loss, for several layers: long relative to the delay lines, short
+/// relative to an episode.
 const WINDOW_TICKS: usize = 8;
 
-/// Flies a swarm, asks the expert at every tick, and writes down both. Either of them may be in command.
+/// Swarm that records the expert's command at each tick. The expert or the network is in control.
 struct Pupil<'a, W: World> {
     swarm: SwarmOf<'a, W>,
     expert: SwarmOf<'static, W>,
-    /// Whether the expert's commands are carried out (behaviour cloning) or the network's (data-set aggregation).
+    /// Whether the expert's commands are applied (behavior cloning) or the network's (data-set
+    /// aggregation).
     expert_drives: bool,
     keep_links: bool,
     trajectory: Trajectory,
@@ -53,17 +55,17 @@ impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
     }
 }
 
-/// How many flights epoch `epoch` adds to the data set.
+/// Returns the number of episodes that an epoch adds to the data set.
 fn count(imitate: &Imitation, epoch: usize) -> usize {
     match epoch {
         0 if imitate.refresh == 0 => imitate.flights,
-        // Enough to begin with; the network's own flights soon replace them.
+        // Initial data; episodes of the network replace it soon.
         0 => imitate.flights.min(4 * imitate.refresh),
         _ => imitate.refresh,
     }
 }
 
-/// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
+/// Returns the episodes that an epoch adds. The expert controls those of the first epoch.
 pub fn flights<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitation,
@@ -95,23 +97,23 @@ pub fn flights<W: World>(
         .collect()
 }
 
-/// One step's share of the data, by number.
+/// Samples of one step, by index.
 #[derive(Debug)]
 pub enum Draw {
-    /// Single samples: trajectory and number.
+    /// Single samples: trajectory and sample.
     Samples(Vec<(u32, u32)>),
     /// Whole trajectories.
     Trajectories(Vec<u32>),
-    /// Stretches: trajectory and first tick.
+    /// Windows: trajectory and first tick.
     Windows {
-        /// Ticks before each that only fill the chains.
+        /// Ticks before each window that only fill the delay lines.
         warm_up: usize,
-        /// Where they begin.
+        /// Start of each window.
         starts: Vec<(u32, u32)>,
     },
 }
 
-/// What the steps of an epoch look at.
+/// Returns the samples of all steps of an epoch.
 pub fn draws<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitation,
@@ -121,7 +123,7 @@ pub fn draws<W: World>(
     epoch: usize,
 ) -> Vec<Draw> {
     let mut random = generator(seed, Purpose::Batches, epoch as u64);
-    // Upper layers' chains are filled after as many ticks as they have hops.
+    // The delay lines of upper layers are full after as many ticks as they have hops.
     let warm_up = (layers - 1) * (taps - 1);
     let Some(samples) = imitate.samples else {
         let mut order: Vec<u32> = (0..pool.len() as u32).collect();
@@ -149,7 +151,7 @@ pub fn draws<W: World>(
 }
 
 impl Draw {
-    /// The data.
+    /// Returns the samples.
     pub fn batch<'a>(&self, pool: &[&'a Trajectory]) -> Batch<'a> {
         match self {
             Self::Samples(samples) => Batch::Samples(

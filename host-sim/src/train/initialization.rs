@@ -1,4 +1,4 @@
-//! Where training starts from.
+//! Initial weights.
 
 use rand::RngExt as _;
 use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions};
@@ -9,7 +9,7 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// Every weight from U(±1/√fan-in), α_D and α_W from the architecture, β = 0.
+/// Draws weights from U(±1/√fan-in); α_D and α_W depend on the architecture, β = 0.
 pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<f32> {
     let mut random = generator(seed, Purpose::Weights, 0);
     let places = Places::of(size);
@@ -29,10 +29,10 @@ pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<
     weights
 }
 
-/// Turns first weights into a controller: both parts do what `guess` says (which feature drives which output, how strongly) on every tap,
-/// the deep part within the limits of its activation, with a little of the random weights on top. From random weights alone a swarm
-/// may fly apart, and nothing is learned from that. What is older than the last exchange is worth less, the rarer exchanges are; and of
-/// the last tap only that counts which has not come back into the one before.
+/// Turns random weights into an initial controller. Both parts implement `guess` (feature, output,
+/// gain) on all taps, the deep part within its activation's limits, plus a small share of the
+/// random weights: random weights alone may disperse the swarm. Taps behind the last exchange have
+/// lower weights for rarer exchanges; the last tap counts without its returned share.
 pub fn guess(
     weights: &mut [f32],
     size: &Dimensions,
@@ -40,11 +40,12 @@ pub fn guess(
     scale: Scale,
     exchange: u32,
 ) {
-    /// How much of the random weights stays.
+    /// Share of the random weights.
     const RANDOM: f32 = 0.1;
-    /// Gain where exchanges are rarer than ticks: neighbours' states are older, and training ends with a higher one than it starts from.
+    /// Gain for rare exchanges: states of neighbors are older, and trained networks have a higher
+    /// gain.
     const RARE: f32 = 1.5;
-    /// Slope of the deep part's units per unit of the feature and readout weight.
+    /// Slope of the deep part per unit of feature and readout weight.
     const SLOPE: f32 = 2.0;
     if guess.is_empty() || size.layers > 1 {
         return;
@@ -54,7 +55,7 @@ pub fn guess(
     for w in &mut weights[places.deep().start..places.wide_bias.end] {
         *w *= RANDOM;
     }
-    // From U(±1/√G) to U(±1).
+    // Rescales from U(±1/√G) to U(±1).
     let stretch = (hidden as f32).sqrt();
     weights[places.readout.clone()].iter_mut().for_each(|r| *r *= stretch);
     weights[places.readout_bias.clone()].fill(0.0);
@@ -75,7 +76,7 @@ pub fn guess(
     }
 }
 
-/// Where the weights of some features lie, in both parts.
+/// Returns the ranges of some features' weights in both parts.
 pub fn rows(size: &Dimensions, features: &std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
     let places = Places::of(size);
     let rows = |part: usize| {
@@ -87,7 +88,8 @@ pub fn rows(size: &Dimensions, features: &std::ops::Range<usize>) -> Vec<std::op
     rows(places.deep().start).chain(rows(places.wide.start)).collect()
 }
 
-/// Parts that an architecture does not have get no gradient, so they stay as they started, multiplied by zero.
+/// Missing parts of an architecture get no gradient: they keep their initial weights with the
+/// factor zero.
 pub fn freeze(gradient: &mut [f32], size: &Dimensions, architecture: Architecture) {
     let places = Places::of(size);
     let (alpha, part) = match architecture {
@@ -124,7 +126,7 @@ mod tests {
         }
     }
 
-    /// What the network commands when one number of its taps is 0.1.
+    /// Returns the command for a single tap number of 0.1.
     fn command(weights: &[f32], input: usize) -> Vec<f32> {
         let mut taps = vec![0.0; SIZE.inputs(0)];
         taps[input] = 0.1;
@@ -143,7 +145,7 @@ mod tests {
                 for feature in 0..2 {
                     let command = command(&weights, tap * SIZE.features + feature);
                     let moved = [0, 1].map(|output| command[output] - idle[output]);
-                    // The wide part by its gain; the deep part, which saturates, by some more.
+                    // The wide part has its gain; the saturating deep part adds some.
                     assert!(moved[feature] < -3.0 * worth + 0.5, "{exchange} {tap}: {moved:?}");
                     assert!(
                         moved[1 - feature].abs() < 0.3 * moved[feature].abs(),

@@ -1,79 +1,79 @@
-//! The choices of each way to train.
+//! Parameters of the training methods.
 
 use super::gradient::Loss;
 
-/// Those of imitation.
+/// Parameters of imitation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Imitation {
-    /// Flights in the data set.
+    /// Episodes in the data set.
     pub flights: usize,
-    /// Flights that the current network adds in every epoch, the oldest leaving (data-set aggregation); 0 keeps to the expert's
-    /// flights (behaviour cloning).
+    /// Episodes that the current network adds in each epoch replacing the oldest (data-set
+    /// aggregation); 0 keeps the expert's episodes (behavior cloning).
     pub refresh: usize,
-    /// Whether training flights vary their condition.
+    /// Whether training episodes vary their condition.
     pub mixed: bool,
     /// Samples per step drawn at random; `None` takes 20 whole trajectories per step, each once per epoch.
     pub samples: Option<usize>,
-    /// The loss.
+    /// Loss.
     pub loss: Loss,
 }
 
-/// Those of training through the simulator.
+/// Parameters of backpropagation through time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bptt {
-    /// Length of a training flight in ticks.
+    /// Length of a training episode in ticks.
     pub ticks: u32,
-    /// Flights per step.
+    /// Episodes per step.
     pub flights: usize,
-    /// Weight of the score at the end.
+    /// Weight of the final score.
     pub terminal: f32,
-    /// Share of flights under mixed conditions and with robots that are not as they should be.
+    /// Share of episodes with mixed conditions and model mismatch.
     pub mixed: f32,
-    /// A flight's gradient is shortened to this norm.
+    /// Largest norm of an episode's gradient.
     pub longest: f32,
 }
 
-/// Those of the evolution strategy.
+/// Parameters of the evolution strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evolution {
     /// Pairs of networks per step.
     pub pairs: usize,
-    /// Flights of each.
+    /// Episodes per network.
     pub flights: usize,
-    /// How far each is from the current one, per number.
+    /// Standard deviation of the perturbation per number.
     pub reach: f32,
 }
 
 impl Evolution {
-    /// Enough for some hundreds of numbers.
+    /// For a few hundred numbers.
     pub const DEFAULT: Self = Self { pairs: 24, flights: 2, reach: 0.05 };
 }
 
-/// How to train.
+/// Training method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// By imitation of an expert.
+    /// Imitation of an expert.
     Imitation(Imitation),
-    /// Bptt the simulator.
+    /// Backpropagation through time.
     Bptt(Bptt),
-    /// By an evolution strategy.
+    /// Evolution strategy.
     Evolution(Evolution),
 }
 
 impl Imitation {
-    /// Data-set aggregation over mixed conditions, for commands up to `limit`: beyond it a robot cannot tell the difference, and from
-    /// half of it on an error counts linearly.
+    /// Data-set aggregation over mixed conditions, for commands up to `limit`: larger commands are
+    /// clamped, and errors above half of it count linearly.
     pub fn aggregation(limit: f32) -> Self {
         let loss = Loss { clamp: Some(limit), huber: limit / 2.0 };
         Self { flights: 400, refresh: 20, mixed: true, samples: Some(2048), loss }
     }
 
-    /// The paper's: four hundred flights of the expert's.
+    /// The paper's parameters: four hundred episodes of the expert.
     pub const PAPER: Self =
         Self { flights: 400, refresh: 0, mixed: false, samples: None, loss: Loss::SQUARED };
 }
 
 impl Bptt {
-    /// Half a second, with what is left at its end counted five times.
+    /// Half a second; the final score counts five times.
     pub const DEFAULT: Self = Self { ticks: 50, flights: 10, terminal: 5.0, mixed: 0.3, longest: 1.0 };
 }

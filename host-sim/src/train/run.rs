@@ -1,4 +1,4 @@
-//! The training loop: fly, learn, validate, keep the best.
+//! Training loop: episodes, steps, validation and the best network.
 
 use std::{
     collections::VecDeque,
@@ -31,14 +31,14 @@ use crate::{
     world::{SwarmOf, World},
 };
 
-/// How good a network is, on flights that it was not trained on.
+/// Quality of a network on validation episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quality {
-    /// How many flights.
+    /// Number of episodes.
     pub flights: usize,
-    /// Its mean total score, without learning in flight.
+    /// Mean total score without online learning.
     pub total: f64,
-    /// The expert's, where there is one.
+    /// Mean total score of the expert, if there is one.
     pub expert: Option<f64>,
 }
 
@@ -54,34 +54,35 @@ impl std::fmt::Display for Quality {
     }
 }
 
-/// Whoever watches a training run.
+/// Observer of a training run.
 pub trait Watcher: Sync {
-    /// After an epoch: its mean loss, and the validation cost where there was one.
+    /// Called after an epoch with its mean loss and its validation cost, if any.
     fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>);
-    /// Within an epoch: this share of it is done.
+    /// Called within an epoch with the completed share.
     fn share(&self, _share: f64) {}
-    /// A new best network. It is complete and can be flown.
+    /// Called with a new best network in its final form.
     fn best(&self, model: &ModelFile) -> Result;
-    /// The state after an epoch, to go on from.
+    /// Called with the state after an epoch.
     fn checkpoint(&self, checkpoint: &Checkpoint) -> Result;
 }
 
-/// Trains a network. Ends early, with [`Error::Interrupted`] and everything kept, once `stop` is set.
+/// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with all files
+/// complete.
 #[derive(Debug)]
 pub struct Train<'a, W: World, K> {
-    /// What to train.
+    /// Configuration.
     pub config: &'a Config<W>,
-    /// Where it will be kept, for error messages.
+    /// Output file, for error messages.
     pub out: &'a Path,
-    /// Where to go on from.
+    /// Checkpoint to continue from.
     pub resume: Option<Checkpoint>,
-    /// Who watches.
+    /// Observer.
     pub watcher: &'a K,
-    /// Set to end after the epoch under way.
+    /// Flag that ends the run after the current epoch.
     pub stop: &'a AtomicBool,
 }
 
-/// The data set of a run that imitates: flights, and the weights that flew them.
+/// Data set of imitation: episodes and the weights that produced them.
 #[derive(Default)]
 struct Data {
     flown: VecDeque<(usize, Vec<f32>)>,
@@ -89,7 +90,7 @@ struct Data {
 }
 
 impl<W: World, K: Watcher> Train<'_, W, K> {
-    /// Trains.
+    /// Trains the network.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Config { name, recipe, .. } = self.config;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
@@ -117,7 +118,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
             let validates = state.epoch.is_multiple_of(recipe.validate_every) || state.epoch == recipe.epochs;
             let validation = validates.then(|| self.validate(&state.weights)).transpose()?;
             if let Some(cost) = validation {
-                // A network that cannot be flown (NaN) is never better.
+                // A network with NaN is never the best.
                 if state.best.as_ref().is_none_or(|(best, _)| cost < *best) && cost.is_finite() {
                     state.best = Some((cost, state.weights.clone()));
                     self.watcher.best(&self.export(&state.weights)?)?;
@@ -130,7 +131,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
                 self.watcher.checkpoint(&state)?;
             }
             if interrupted {
-                // Before the first validation, what there is so far is the best.
+                // Before the first validation, the current network is the best.
                 if let (None, Ok(model)) = (&state.best, self.export(&state.weights)) {
                     self.watcher.best(&model)?;
                 }
@@ -145,7 +146,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Ok((self.export(best)?, quality))
     }
 
-    /// The expert's mean total over the validation flights, where there is one.
+    /// Returns the expert's mean total over the validation episodes, if there is an expert.
     fn expert(&self) -> Result<Option<f64>> {
         let recipe = &self.config.recipe;
         let task = &recipe.settings.task;
@@ -167,7 +168,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Checkpoint { run: name.clone(), epoch: 0, weights, adam, flown: Vec::new(), best: None }
     }
 
-    /// An epoch of imitation. Returns its mean loss.
+    /// Runs an epoch of imitation and returns its mean loss.
     fn imitate(
         &self,
         imitate: &Imitation,
@@ -201,9 +202,10 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Ok(loss)
     }
 
-    /// The steps of an epoch through the simulator, or of evolution. Returns their mean loss.
+    /// Runs the steps of an epoch of backpropagation or evolution and returns their mean loss.
     ///
-    /// `gradient` writes the gradient of a step, given by its number in the whole training, and returns its loss.
+    /// `gradient` writes the gradient of a step, given its number in the whole training, and
+    /// returns its loss.
     fn steps(
         &self,
         epoch: usize,
@@ -231,19 +233,19 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Ok(loss)
     }
 
-    /// Flights that an epoch of imitation adds to the data set.
+    /// Returns the episodes that an epoch of imitation adds.
     fn trajectories(&self, imitate: &Imitation, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
         let Config { name, recipe, .. } = self.config;
         imitation::flights(recipe, imitate, &self.config.draft(weights), name.seed, epoch)
     }
 
-    /// Mean total score over the validation flights, offline.
+    /// Returns the mean total score over the validation episodes, without online learning.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
         let draft = self.config.draft(weights);
         self.mean_total(&|start| draft.typed::<W::Shapes>(&start.states))
     }
 
-    /// Mean total score of a controller over the validation flights.
+    /// Returns the mean total score of a controller over the validation episodes.
     fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
         let Config { name, recipe, .. } = self.config;
         let totals = (0..recipe.validations)

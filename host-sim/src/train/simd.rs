@@ -1,60 +1,60 @@
-//! Sixteen numbers at a time, in the widest registers that this processor has.
+//! Vectors of sixteen numbers in the widest registers of the processor.
 //!
-//! Whatever the width, numbers meet in the same order and nothing is fused: AVX-512, AVX2 and the baseline give the same bits. The
-//! compiler makes such code of plain loops only now and then, so the operations are the processor's own. All that is unsafe
-//! about it is in this file: a kind of register is used by nobody but a [`Kernel`] that [`Width::run`] started, after the processor
-//! was asked whether it has them.
+//! Operations have one order and are not fused, so AVX-512, AVX2 and the baseline give identical
+//! bits. Compilers vectorize plain loops only sometimes, so this file uses intrinsics. It contains
+//! all unsafe code: only a [`Kernel`] that [`Width::run`] started uses a kind of registers, after
+//! the processor was found to support it.
 
 #![allow(unsafe_code, reason = "the processor's wide registers; see above")]
 #![allow(clippy::inline_always, reason = "what is not inlined is not compiled for the processor's width")]
 
-/// How many numbers go together.
+/// Numbers per vector.
 pub const LANES: usize = 16;
 
-/// As many numbers, in memory.
+/// Vector in memory.
 pub type Lanes = [f32; LANES];
 
-/// Sixteen numbers in registers.
+/// Vector in registers.
 pub trait Vector: Copy {
-    /// How many of them the registers hold.
+    /// Numbers per register.
     const HELD: usize;
 
-    /// The same number sixteen times.
+    /// Fills a vector with one number.
     fn splat(number: f32) -> Self;
-    /// From memory.
+    /// Loads a vector.
     fn load(from: &Lanes) -> Self;
-    /// To memory.
+    /// Stores a vector.
     fn store(self, to: &mut Lanes);
-    /// Sums.
+    /// Adds.
     #[must_use]
     fn add(self, other: Self) -> Self;
-    /// Differences.
+    /// Subtracts.
     #[must_use]
     fn sub(self, other: Self) -> Self;
-    /// Products.
+    /// Multiplies.
     #[must_use]
     fn mul(self, other: Self) -> Self;
-    /// Quotients.
+    /// Divides.
     #[must_use]
     fn div(self, other: Self) -> Self;
-    /// The smaller ones; `other`, where one of the two is not a number.
+    /// Minimum; `other` if one of both is NaN.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
-    /// The larger ones; `other`, where one of the two is not a number.
+    /// Maximum; `other` if one of both is NaN.
     #[must_use]
     fn larger(self, other: Self) -> Self;
 }
 
-/// Work that is compiled for every width. Everything in it has to be inlined, closures are not.
+/// Code that is compiled for all widths. It must be inlined, without closures.
 pub trait Kernel {
-    /// What comes of it.
+    /// Result.
     type Output;
 
-    /// Does it.
+    /// Runs the code.
     fn run<V: Vector>(self) -> Self::Output;
 }
 
-/// Registers of a kind that this processor has.
+/// Supported kind of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width(Kind);
 
@@ -68,7 +68,7 @@ enum Kind {
 }
 
 impl Width {
-    /// Those that this processor has, the widest first.
+    /// Returns the supported kinds, the widest first.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -84,13 +84,13 @@ impl Width {
         all
     }
 
-    /// The widest.
+    /// Returns the widest kind.
     pub fn widest() -> Self {
         static WIDEST: std::sync::OnceLock<Width> = std::sync::OnceLock::new();
         *WIDEST.get_or_init(|| Self::all().first().copied().unwrap_or(Self(Kind::Baseline)))
     }
 
-    /// In words.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -101,13 +101,15 @@ impl Width {
         }
     }
 
-    /// Does some work in these registers.
+    /// Runs a kernel with these registers.
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
-            // SAFETY: a `Width` of this kind is made only where the processor was found to have these instructions.
+            // SAFETY: a `Width` of this kind exists only if the processor supports these
+            // instructions.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 => unsafe { x86::avx512(kernel) },
-            // SAFETY: likewise.
+            // SAFETY: a `Width` of this kind exists only if the processor supports these
+            // instructions.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2 => unsafe { x86::avx2(kernel) },
             #[cfg(target_arch = "x86_64")]
@@ -117,14 +119,14 @@ impl Width {
         }
     }
 
-    /// Multiplies and adds within registers, fused where there is such an instruction, `rounds` times: the most that this processor
-    /// can do. Returns how many operations that were.
+    /// Multiplies and adds in registers for `rounds` rounds, fused if supported: the peak of the
+    /// processor. Returns the number of operations.
     pub fn exert(self, rounds: u32) -> f64 {
         match self.0 {
-            // SAFETY: as in `run`; every processor with AVX-512 has these.
+            // SAFETY: as in `run`; all processors with AVX-512 support these.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 if is_x86_feature_detected!("fma") => unsafe { x86::exert_avx512(rounds) },
-            // SAFETY: as in `run`, and it was asked for.
+            // SAFETY: as in `run`, and the support was checked.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2 if is_x86_feature_detected!("fma") => unsafe { x86::exert_avx2(rounds) },
             _ => self.run(Exertion(rounds)),
@@ -132,10 +134,10 @@ impl Width {
     }
 }
 
-/// Chains of multiplications and additions that do not wait for each other: more than a processor has under way at once.
+/// Independent chains of multiplications and additions, more than a processor has in flight.
 const CHAINS: usize = 12;
 
-/// Multiplications and additions that are not fused.
+/// Unfused multiplications and additions.
 struct Exertion(u32);
 
 impl Kernel for Exertion {
@@ -181,7 +183,7 @@ mod x86 {
         kernel.run::<Avx2>()
     }
 
-    /// Sixteen numbers in registers of so many; private to this module, so that only a kernel gets hold of one.
+    /// Vector in registers of one width; private to this module, so that only a kernel has one.
     macro_rules! vector {
         ($name:ident, $register:ty, $width:literal, $held:literal, $splat:ident, $load:ident, $store:ident,
          $add:ident, $sub:ident, $mul:ident, $div:ident, $smaller:ident, $larger:ident) => {
@@ -193,7 +195,8 @@ mod x86 {
 
                 #[inline(always)]
                 fn splat(number: f32) -> Self {
-                    // SAFETY: only a kernel that runs on such a processor has this type. This is so for every method here.
+                    // SAFETY: only a kernel on a supporting processor has this type, for all
+                    // methods here.
                     unsafe { Self([$splat(number); LANES / $width]) }
                 }
 
@@ -201,7 +204,7 @@ mod x86 {
                 fn load(from: &Lanes) -> Self {
                     let mut vector = Self::splat(0.0);
                     for (register, from) in vector.0.iter_mut().zip(from.as_chunks::<$width>().0) {
-                        // SAFETY: as many numbers are there.
+                        // SAFETY: the source has this many numbers.
                         *register = unsafe { $load(from.as_ptr()) };
                     }
                     vector
@@ -210,7 +213,7 @@ mod x86 {
                 #[inline(always)]
                 fn store(self, to: &mut Lanes) {
                     for (register, to) in self.0.into_iter().zip(to.as_chunks_mut::<$width>().0) {
-                        // SAFETY: as many numbers are there.
+                        // SAFETY: the source has this many numbers.
                         unsafe { $store(to.as_mut_ptr(), register) };
                     }
                 }
@@ -292,7 +295,7 @@ mod x86 {
                 }
                 let mut kept = [[0.0; $width]; CHAINS];
                 for (kept, sum) in kept.iter_mut().zip(sums) {
-                    // SAFETY: as many numbers have room there.
+                    // SAFETY: the target has room for this many numbers.
                     unsafe { $store(kept.as_mut_ptr(), sum) };
                 }
                 std::hint::black_box(&kept);
@@ -309,7 +312,7 @@ mod x86 {
 mod plain {
     use super::{LANES, Lanes, Vector};
 
-    /// Sixteen numbers, of which the compiler makes what it can.
+    /// Vector for the compiler's own vectorization.
     #[derive(Clone, Copy)]
     pub struct Plain(Lanes);
 
@@ -367,7 +370,7 @@ mod plain {
 mod tests {
     use super::*;
 
-    /// Every operation on two vectors.
+    /// All operations on two vectors.
     struct Everything<'a>(&'a Lanes, &'a Lanes);
 
     impl Kernel for Everything<'_> {

@@ -49,7 +49,8 @@ pub struct ChipArguments {
     /// Largest frequency error of the crystals in parts per million.
     #[arg(long, value_name = "PPM", default_value_t = 40.0, value_parser = PPM.parser::<f64>())]
     ppm: f64,
-    /// Simulate no world: create a pseudo-terminal per robot in this folder (robot0, …) for firmware/companion.py.
+    /// Create a pseudo-terminal per robot in this folder (robot0, …) for firmware/companion.py,
+    /// without a simulated world.
     #[arg(long, value_name = "FOLDER")]
     serial_ports: Option<PathBuf>,
     /// Add a gateway board with the pseudo-terminal `gateway`, for `host-sim run --gateway`.
@@ -66,32 +67,32 @@ impl Default for ChipArguments {
 /// Content of a firmware image.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
-    /// The file with the key.
+    /// Key file.
     pub key: Option<&'a Path>,
-    /// The weight file.
+    /// Weight file.
     pub model: Option<&'a Path>,
 }
 
 /// A run on emulated boards.
 #[derive(Clone, Copy, Debug)]
 pub struct ChipFlight<'a> {
-    /// Which chip.
+    /// Chip.
     pub kind: Part,
-    /// An image that is there already.
+    /// Existing image.
     pub image: Option<&'a Path>,
-    /// What goes into one that is built.
+    /// Content of an image to build.
     pub settings: Image<'a>,
-    /// Print the robots' logs.
+    /// Whether to print the robots' logs.
     pub log: bool,
-    /// Print JSON.
+    /// Whether to print JSON.
     pub json: bool,
-    /// Where results come from.
+    /// Origin of the results.
     pub origin: &'a Origin,
 }
 
-/// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board`).
+/// Cargo feature and address of the provisioning page of a board (`firmware/src/board`).
 const fn board(kind: Part) -> (&'static str, u32) {
     match kind {
         Part::Nrf52840 => ("board-nrf52840", 0x000f_7000),
@@ -99,7 +100,7 @@ const fn board(kind: Part) -> (&'static str, u32) {
     }
 }
 
-/// The JSON output.
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output {
     robots: usize,
@@ -121,7 +122,7 @@ struct Output {
     stack_bytes: u32,
     ticks_equal_to_native: u64,
     ticks_that_differ: usize,
-    /// The swarm's tick from which on its next key was to be used, and who then did.
+    /// Swarm tick at which the next key becomes active, and the number of robots that use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_changes: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +162,7 @@ impl CodecVisitor for Prepared<'_> {
             if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
         })?;
         bar.finish_and_clear();
-        // What native robots do from the same start, with as many frames lost.
+        // Runs native robots from the same start with the measured share of losses.
         let frames = outcome.frames();
         let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
         let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
@@ -227,7 +228,8 @@ impl ChipArguments {
                 "--fault rekey and --serial-ports cannot be combined: firmware/companion.py sends the next key",
             ));
         }
-        // On serial ports somebody may bring a key; simulated robots behind a gateway have one for good.
+        // A companion on a serial port may bring a key; simulated robots behind a gateway keep
+        // theirs.
         let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
         let personal = faults.rekey.is_some() || faults.proofs || brought;
         let told = Told { personal, proofs: faults.proofs };
@@ -292,7 +294,7 @@ impl ChipArguments {
     }
 }
 
-/// The pages of robots that hear everybody: how many others there are, only the gateway's PC knows.
+/// Provisioning pages of robots without a known swarm size: only the gateway's PC knows it.
 fn open_pages(robots: usize) -> Vec<Vec<u8>> {
     (0..robots).map(|robot| settings_page(robot as NodeId, 0, None, &[])).collect()
 }
@@ -304,7 +306,7 @@ fn gateway_image(feature: &str) -> Result<Vec<u8>> {
     files::read(&image::build(&image::Settings { package: Flock::<2>::PACKAGE, ..settings })?)
 }
 
-/// Chips on serial ports, until the time is over.
+/// Runs chips on serial ports until the time is over.
 #[cfg(unix)]
 fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
     use crate::chips::ports;
@@ -330,7 +332,7 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// The ticks in which robots came to use the swarm's next key.
+/// Returns the ticks at which robots began to use the next key.
 fn changed_keys(robots: &[Flown]) -> impl Iterator<Item = u32> {
     robots
         .iter()

@@ -29,10 +29,10 @@ use crate::{
     world::{Condition, flock::Flock},
 };
 
-/// Robots that share one air of dot154: two slots in each of five ticks.
+/// Robots that share a dot154 channel: two slots in each of five ticks.
 const SLOTS: usize = 10;
 
-/// Addresses of robots, such as 5-9 or 1,4,7-9.
+/// Robot addresses, such as 5-9 or 1,4,7-9.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addresses(Vec<NodeId>);
 
@@ -59,7 +59,7 @@ impl FromStr for Addresses {
     }
 }
 
-/// Real robots.
+/// Options for real robots.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Real robots (--profile dot154)")]
 pub struct GatewayArguments {
@@ -71,34 +71,34 @@ pub struct GatewayArguments {
     real: Option<Addresses>,
 }
 
-/// What is flown.
+/// Run of simulated robots among real ones.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayFlight<'a> {
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
-    /// The network.
+    /// Network.
     pub model: &'a ModelFile,
-    /// The circumstances.
+    /// Condition.
     pub condition: &'a Condition,
-    /// Seed of where robots start.
+    /// Seed of the initial states.
     pub seed: u64,
-    /// Print JSON.
+    /// Whether to print JSON.
     pub json: bool,
-    /// Where results come from.
+    /// Origin of the results.
     pub origin: &'a Origin,
 }
 
-/// What came of it.
+/// Result of a run.
 struct Report {
     counts: Counts,
     refused: BTreeMap<&'static str, u32>,
     sightings: Sightings,
     variation: Vec<f64>,
-    /// Ctrl-C came before the end.
+    /// Whether Ctrl-C ended the run.
     interrupted: bool,
 }
 
-/// The JSON output.
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
     robots: usize,
@@ -131,7 +131,7 @@ impl CodecVisitor for Fly<'_> {
             onboard::robot(id, &weights, C::with_key(&key.unwrap_or_default()))
                 .map_err(|error| Error::Failed(error.to_string()))
         };
-        // By chance, so that no number of a sealed frame comes twice, whatever was flown before with this key.
+        // Random, so that sequence numbers of sealed frames do not repeat over runs with one key.
         let chance = RandomState::new().build_hasher().finish();
         let (robots, radius) = (condition.robots as NodeId, condition.radius);
         let mut flight: Flight<'_, C> =
@@ -164,12 +164,12 @@ fn fly<C: FlownCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
 }
 
 impl GatewayArguments {
-    /// Whether there are real robots.
+    /// Returns whether a gateway is given.
     pub fn is_given(&self) -> bool {
         self.gateway.is_some()
     }
 
-    /// Flies and prints.
+    /// Runs the robots and prints the result.
     pub fn fly(&self, flight: &GatewayFlight<'_>, key: Option<Key>) -> Result {
         let (Some(port), robots) = (&self.gateway, flight.condition.robots) else { return Ok(()) };
         if flight.profile != Profile::Dot154 {
@@ -192,7 +192,7 @@ impl GatewayArguments {
         if robots > SLOTS {
             eprintln!("host-sim: one air has slots for {SLOTS} robots; of {robots}, some will have none");
         }
-        // Where real ones would start is nobody's: they are where they are.
+        // The initial states of real robots are unused.
         let mut random = generator(flight.seed, Purpose::Testing, 0);
         let start = Start::draw(&Flock::default(), flight.condition, &mut random)?;
         let everybody = (0..).zip(start.states);
@@ -257,14 +257,14 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
     print_robots(real, sightings);
 }
 
-/// Frames each way, and what became of them.
+/// Returns a table of frames in both directions.
 fn frames(counts: &Counts) -> String {
     let heading = ["frames", "all", "late", "sent", "busy", "refused", "no robot's", "spoilt", "lost"];
     let Counts { given, late_down, sent, busy, refused_down, heard, late_up, foreign, spoilt, lost, .. } =
         *counts;
     let down = [given, late_down, sent, busy, refused_down].map(Some);
     let up = [heard, late_up, foreign, spoilt, lost].map(Some);
-    // What cannot happen to a frame on its way has no number.
+    // Empty cells are impossible in that direction.
     let [all, late, none @ ..] = up;
     let row = |name: &str, cells: &[Option<u64>]| {
         let cells = cells.iter().map(|cell| cell.map_or(String::new(), |count| count.to_string()));
@@ -277,7 +277,7 @@ fn frames(counts: &Counts) -> String {
     ])
 }
 
-/// Who was seen, and who was not.
+/// Prints the robots that were heard, expected or in conflict.
 fn print_robots(real: &[NodeId], sightings: &Sightings) {
     for address in real {
         match sightings.real.get(address) {

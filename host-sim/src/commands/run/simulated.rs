@@ -79,7 +79,7 @@ impl RunArguments {
         }
     }
 
-    /// Flies a swarm and records the flight.
+    /// Runs a swarm and records the episode.
     fn fly<W: World>(
         &self,
         swarm: &mut dyn Swarm<W::Task>,

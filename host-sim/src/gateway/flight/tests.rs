@@ -1,4 +1,4 @@
-//! A gateway that is made of its messages.
+//! Gateway made of its messages.
 
 use wdgnn_link::{encoding::half::Dot154, tdma::Note};
 use wdgnn_robot::onboard;
@@ -22,7 +22,7 @@ fn time(now: u64) -> Vec<u8> {
     said(&FromGateway::Time { now, lost: 0, malformed: 0 })
 }
 
-/// Two robots at rest in the origin, unsealed, that hear nobody further away than two metres.
+/// Two unsealed robots at rest in the origin with a radio range of two meters.
 fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
     let model = models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap();
     let weights = model.weights();
@@ -33,7 +33,7 @@ fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
     act(&mut Flight::new(settings, make));
 }
 
-/// What is sent in the time until then, frame by frame.
+/// Returns the frames sent until a time.
 fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
     let (mut found, mut line) = (Vec::new(), Deframer::default());
     for now in (flight.now + 1_000..=until).step_by(1_000) {
@@ -95,7 +95,7 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
         flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let (_, _, words) = frames.iter().find(|(_, _, frame)| frame[7] == 1).unwrap();
-        // As if robot 2 had said it.
+        // Imitates a frame of robot 2.
         let (_, content) = mac::parse(words).unwrap();
         let from = content.windows(2).position(|pair| pair == [1, 0]).unwrap();
         let as_two = |counter: u8| {
