@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_radio_is_written_unchanged() {
+    fn frames_of_other_radios_are_written_unchanged() {
         assert_eq!(packet(LinkType::Plain, 3, 0x0102, b"a beacon"), b"a beacon");
     }
 }

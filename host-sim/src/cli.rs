@@ -75,7 +75,7 @@ impl Cli {
                 table::print(&list(tasks));
                 Ok(())
             }
-            Some(Command::Merge(arguments)) => merged(&arguments.read()?)?.run(tasks),
+            Some(Command::Merge(arguments)) => parse_merged(&arguments.read()?)?.run(tasks),
             None => Self::parse_from(["host-sim", "eval"]).run(tasks),
         }
     }
@@ -92,8 +92,8 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
 
 /// Runs a program with these tasks: parses the command line and prints errors in one line.
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
-    end_with_a_sentence_where_nothing_can_be_printed();
-    match parsed().and_then(|line| line.run(tasks)) {
+    handle_output_errors();
+    match parse_process().and_then(|line| line.run(tasks)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let message = match &error {
@@ -109,7 +109,7 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
 }
 
 /// Parses the command line of this process.
-fn parsed() -> Result<Cli> {
+fn parse_process() -> Result<Cli> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let matches = matches(&words)?;
     if let Some(shard) = shard_of(&matches) {
@@ -119,8 +119,8 @@ fn parsed() -> Result<Cli> {
     Ok(cli(&matches))
 }
 
-/// Parses the command of merged shards.
-fn merged(words: &[String]) -> Result<Cli> {
+/// Parses the command of parse_merged shards.
+fn parse_merged(words: &[String]) -> Result<Cli> {
     let matches = matches(&words.iter().map(OsString::from).collect::<Vec<_>>())?;
     let program = command();
     let shards = matches.subcommand_name().and_then(|name| program.find_subcommand(name));
@@ -177,7 +177,7 @@ fn accept_hyphens(command: clap::Command) -> clap::Command {
 /// Ends the program without a panic message if the standard output fails. A closed pipe, as in
 /// `host-sim sweep speed | head`, is no error; a full disk is one. `println!` panics in both cases,
 /// so a panic hook tells them apart.
-fn end_with_a_sentence_where_nothing_can_be_printed() {
+fn handle_output_errors() {
     let other = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
@@ -185,7 +185,7 @@ fn end_with_a_sentence_where_nothing_can_be_printed() {
             if why.contains("Broken pipe") {
                 std::process::exit(0);
             }
-            eprintln!("host-sim: cannot write to the standard output: {why}");
+            eprintln!("host-sim: cannot write to standard output: {why}");
             std::process::exit(2);
         }
         other(panic);

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_and_trust_are_described_and_none_is_no_fault() {
+    fn faults_and_trust_have_descriptions() {
         let trust = TrustArguments { no_robustness: true };
         assert_eq!(trust.describe("burst=3"), "burst=3, no robustness");
         assert!(trust.apply(Faults::default()).is_some());

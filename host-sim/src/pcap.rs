@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_is_these_bytes() {
+    fn captures_have_the_golden_bytes() {
         let mut writer = Writer::new(Vec::new(), LinkType::Plain).unwrap();
         writer.packet(2_000_003, &[7, 8]).unwrap();
         let bytes = writer.finish().unwrap();

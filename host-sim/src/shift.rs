@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_is_that_of_all_seeds_together() {
+    fn the_share_is_over_all_seeds() {
         let even = share(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]);
         assert_eq!((even.mean, even.std), (0.5, 0.0));
         // One seed without a gain has little effect on the result.
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_condition_has_a_name_of_its_own_and_only_the_first_is_as_trained() {
+    fn conditions_have_unique_names_and_the_first_is_as_trained() {
         for (index, row) in ROWS.iter().enumerate() {
             assert!(ROWS.iter().skip(index + 1).all(|other| other.name != row.name), "{}", row.name);
             assert_eq!(row.quirks == Quirks::default(), index == 0, "{}", row.name);

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vector_is_an_eigenvector() {
+    fn all_vectors_are_eigenvectors() {
         let n = 9;
         let matrix: Vec<Vec<f64>> = (0..n)
             .map(|i| (0..n).map(|j| f64::from((i * j + i + j) % 7) + f64::from(u8::from(i == j))).collect())

@@ -42,7 +42,7 @@ pub fn print(rows: &[Vec<String>]) {
     print!("{}", if wants_colour() { emphasised(&text) } else { text });
     if left_out > 0 {
         let columns = if left_out == 1 { "column" } else { "columns" };
-        println!("({left_out} more {columns} in a wider terminal, or behind a pipe)");
+        println!("({left_out} more {columns} in a wider terminal or in a pipe)");
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_has_fewer_columns_and_no_wrapped_lines() {
+    fn narrow_terminals_show_fewer_columns() {
         let rows = [["who", "what", "when"], ["somebody", "something", "sometime"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         let (text, left_out) = fitted(&rows, Some(22));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_stands_out_and_nothing_else_changes() {
+    fn emphasis_does_not_change_the_text() {
         let text = "who   verdict\n─────\nWD-GNN, as trained  1\nWD-GNN, learning in flight  2\nx  holds\ny  DOES NOT HOLD\n";
         let shown = emphasised(text);
         assert!(
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_begin_at_the_left_and_numbers_end_at_the_right() {
+    fn words_are_left_aligned_and_numbers_right_aligned() {
         let rows = [["a", "what", "n"], ["b", "good", "10"], ["c", "–", "9"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(aligned(&rows), "a  what   n\n───────────\nb  good  10\nc  –      9\n");

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_that_stands_still_is_solved_in_one_step_of_the_best_size() {
+    fn a_constant_problem_is_solved_in_one_step() {
         let rows = track(&vec![still(2.0); 5], 1.0);
         // The optimum is 2/(1 + 1) = 1, and the step 1/H reaches it at once.
         assert!((rows[0].centralised - 1.0).abs() < 1.0e-12);

@@ -49,7 +49,9 @@ fn message(error: &clap::Error) -> Option<String> {
         (ErrorKind::ArgumentConflict, Some(argument), _) => {
             let others = texts(error, ContextKind::PriorArg);
             match others.iter().find(|other| name(other) != argument) {
-                Some(other) => Some(format!("{argument} and {} cannot be combined", name(other))),
+                Some(other) => {
+                    Some(format!("{argument} and {} cannot be combined: leave one out", name(other)))
+                }
                 None => Some(format!("{argument} was given twice")),
             }
         }

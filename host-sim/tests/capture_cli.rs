@@ -63,7 +63,7 @@ fn decode<P: Codec>(codec: &mut P, model: &ModelFile, frame: &[u8]) -> Decoded {
 }
 
 #[test]
-fn a_capture_has_every_frame_of_the_swarm() {
+fn captures_contain_all_frames() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = capture(folder.path(), &[]);
     let (link, packets) = packets(&file);

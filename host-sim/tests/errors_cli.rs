@@ -19,7 +19,7 @@ fn message(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_model_of_another_task_is_refused_with_names_and_without_advice_to_overwrite_it() {
+fn models_of_other_tasks_are_rejected_by_name() {
     for command in [&["eval"][..], &["run"], &["sweep", "speed"], &["shift"], &["theorem"], &["faults"]] {
         let message = message(&[command, &["--model", COVERAGE]].concat());
         assert!(message.contains("was trained for the task coverage, not for flocking"), "{message}");
@@ -28,7 +28,7 @@ fn a_model_of_another_task_is_refused_with_names_and_without_advice_to_overwrite
 }
 
 #[test]
-fn training_replaces_a_network_only_by_force() {
+fn training_overwrites_only_with_force() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("my.wdgnn");
     fs::write(&out, "ten hours of training").unwrap();
@@ -116,7 +116,7 @@ fn options_without_effect_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_model_is_refused() {
+fn files_without_a_model_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("damaged.wdgnn");
     fs::write(&damaged, &fs::read(COVERAGE).unwrap()[..100]).unwrap();

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::program::{host_sim, refused};
 
 #[test]
-fn json_has_every_controller_and_follows_from_the_seed_at_any_number_of_threads() {
+fn json_is_complete_and_deterministic() {
     let folder = tempfile::tempdir().expect("a folder");
     let fly = |threads: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
@@ -35,7 +35,7 @@ fn json_has_every_controller_and_follows_from_the_seed_at_any_number_of_threads(
 }
 
 #[test]
-fn the_shipped_networks_fly_as_well_as_the_documents_say() {
+fn supplied_networks_reach_the_documented_scores() {
     // 40 swarms under the paper's condition; the bounds are those of the README.
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), &["eval", "--seed", "3", "--json"]);
@@ -93,7 +93,7 @@ fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
 }
 
 #[test]
-fn delayed_actuators_are_flown_as_trained_and_learning_unless_a_delay_is_given() {
+fn delayed_actuators_are_shown_unless_a_delay_is_given() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = |more: &[&str]| -> serde_json::Value {
         let arguments = [&["eval", "--swarms", "1", "--robots", "12", "--json"], more].concat();
@@ -125,7 +125,7 @@ fn several_seeds_give_mean_and_spread() {
 }
 
 #[test]
-fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
+fn shift_evaluates_all_columns() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["shift", "delay", "--swarms", "1", "--seeds", "1", "--retrain", "1", "--json"];
     let json: serde_json::Value =
@@ -142,7 +142,7 @@ fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
 }
 
 #[test]
-fn impossible_options_are_refused_with_a_sentence() {
+fn invalid_options_are_rejected_in_one_line() {
     refused(&["eval", "--robots", "0"], "--robots must be a whole number between 1 and 20000000, got 0");
     refused(&["eval", "--robots", "20000001"], "between 1 and 20000000, got 20000001");
     refused(
@@ -183,7 +183,7 @@ fn an_unusable_model_is_refused_by_name() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_before_anything_is_flown() {
+fn unwritable_outputs_are_reported_first() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("taken")).expect("made");
     for option in ["--csv", "--report"] {
@@ -238,7 +238,7 @@ fn theorem_reports_a_robot_that_leaves_a_tight_bound() {
 }
 
 #[test]
-fn small_radios_are_flown_offline_and_online_within_their_limits() {
+fn small_radios_stay_within_their_limits() {
     let folder = tempfile::tempdir().expect("a folder");
     for (profile, robots) in [("dot154", "10"), ("espnow", "50"), ("esb32", "10"), ("p2p57", "10")] {
         let arguments =
@@ -254,7 +254,7 @@ fn small_radios_are_flown_offline_and_online_within_their_limits() {
 }
 
 #[test]
-fn faults_of_the_air_are_counted_by_reason() {
+fn radio_faults_are_counted_by_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = [
         "eval",
@@ -278,7 +278,7 @@ fn faults_of_the_air_are_counted_by_reason() {
 }
 
 #[test]
-fn faults_and_profiles_that_cannot_be_are_told() {
+fn invalid_faults_and_profiles_are_rejected() {
     refused(
         &["eval", "--fault", "drop-chance=2"],
         "--fault drop-chance must be a number between 0 and 1, got 2",
@@ -300,7 +300,7 @@ fn faults_and_profiles_that_cannot_be_are_told() {
 }
 
 #[test]
-fn a_schedule_beyond_the_air_is_refused_with_what_would_fit() {
+fn excessive_schedules_are_rejected_with_the_largest_possible_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let air =
         |robots| host_sim(folder.path(), &["airtime", "--profile", "dot154", "--robots", robots, "--json"]);
@@ -308,7 +308,7 @@ fn a_schedule_beyond_the_air_is_refused_with_what_would_fit() {
     let beyond = air("11");
     assert_eq!(beyond.status.code(), Some(2));
     let said = String::from_utf8_lossy(&beyond.stderr);
-    assert!(said.contains("take 88 %") && said.contains("at most 10 robots"), "{said}");
+    assert!(said.contains("use 88 %") && said.contains("at most 10 robots"), "{said}");
     let json: serde_json::Value = serde_json::from_slice(&beyond.stdout).expect("JSON all the same");
     assert_eq!(json["profiles"][0]["frame_bytes"], 101);
     assert!(host_sim(folder.path(), &["airtime"]).status.success(), "an overview refuses nothing");

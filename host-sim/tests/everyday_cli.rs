@@ -10,7 +10,7 @@ use crate::program::{host_sim, refused};
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_behind_the_output_is_told_in_a_sentence() {
+fn a_full_disk_is_reported_in_one_line() {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("there is one");
     let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
         .arg("tasks")
@@ -20,11 +20,11 @@ fn a_full_disk_behind_the_output_is_told_in_a_sentence() {
         .expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write to the standard output") && !said.contains("panicked"), "{said}");
+    assert!(said.contains("cannot write to standard output") && !said.contains("panicked"), "{said}");
 }
 
 #[test]
-fn a_page_or_a_table_goes_to_the_standard_output_alone() {
+fn only_one_result_goes_to_standard_output() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["eval", "--swarms", "1", "--robots", "6", "--ticks", "20"];
     let out = |more: &[&str]| {
@@ -37,11 +37,11 @@ fn a_page_or_a_table_goes_to_the_standard_output_alone() {
     assert!(csv.starts_with("controller,") && csv.lines().all(|line| line.contains(',')), "{csv}");
     assert!(folder.path().join("page.html").exists());
     refused(&["eval", "--csv", "x", "--report", "x"], "name two files");
-    refused(&["eval", "--json", "--report", "-"], "both take the standard output");
+    refused(&["eval", "--json", "--report", "-"], "both write to standard output");
 }
 
 #[test]
-fn a_condition_has_a_page_of_its_own() {
+fn pages_of_different_conditions_have_different_names() {
     let folder = tempfile::tempdir().expect("a folder");
     for robots in ["5", "6"] {
         let output = host_sim(folder.path(), &["eval", "--swarms", "1", "--robots", robots, "--ticks", "20"]);
@@ -54,7 +54,7 @@ fn a_condition_has_a_page_of_its_own() {
 }
 
 #[test]
-fn odd_numbers_are_told_about_as_numbers() {
+fn unusual_numbers_are_reported_as_numbers() {
     refused(&["eval", "--speed", "1e30"], "--speed must be a number between 0 and 340, got 1e30");
     refused(&["eval", "--ticks", "0"], "--ticks must be a whole number between 1 and 1000000, got 0");
     let folder = tempfile::tempdir().expect("a folder");
@@ -96,7 +96,7 @@ fn trajectories_of_a_comparison_have_every_shown_controller() {
 }
 
 #[test]
-fn values_are_swept_in_their_order() {
+fn values_are_sorted() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(
         folder.path(),
@@ -112,7 +112,7 @@ fn values_are_swept_in_their_order() {
 }
 
 #[test]
-fn a_bound_that_does_not_hold_is_no_success() {
+fn a_violated_bound_exits_with_1() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), &["theorem", "--ridge", "20"]);
     let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -122,7 +122,7 @@ fn a_bound_that_does_not_hold_is_no_success() {
 }
 
 #[test]
-fn a_network_is_called_what_it_is() {
+fn models_are_reported_by_architecture() {
     let gnn = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/through-gnn.wdgnn");
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["eval", "--swarms", "1", "--robots", "6", "--ticks", "20", "--model", gnn, "--json"];
@@ -142,6 +142,6 @@ fn options_without_effect_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn what_has_no_end_is_no_model() {
+fn endless_files_are_rejected() {
     refused(&["eval", "--model", "/dev/zero"], "longer than");
 }

@@ -46,7 +46,7 @@ fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
 }
 
 #[test]
-fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
+fn memory_and_frames_agree() {
     // Robots in the middle of the swarm have more neighbors than table entries.
     let condition = Condition { robots: 40, radius: 2.5, ticks: 60, ..Condition::PAPER };
     for recipe in [RecipeName::Ours, RecipeName::Through] {
@@ -76,7 +76,7 @@ fn check_all<W: World>() -> usize {
 }
 
 #[test]
-fn so_it_does_for_other_tasks() {
+fn memory_and_frames_agree_for_other_tasks() {
     assert_eq!(check_all::<Flock<3>>(), 3, "all but those with short frames");
     assert_eq!(check_all::<Area>(), 4, "all but the shortest");
 }

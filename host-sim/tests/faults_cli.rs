@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::program::{host_sim, refused};
 
 #[test]
-fn rows_that_do_not_hold_are_named_and_end_with_1() {
+fn failed_rows_are_named_and_exit_with_1() {
     let folder = tempfile::tempdir().expect("a folder");
     // The motors are too weak for any limit.
     let arguments = [
@@ -60,9 +60,12 @@ fn json_has_every_seed_and_the_worst_of_them_with_both_lengths() {
 }
 
 #[test]
-fn options_that_cannot_be_end_with_one_sentence() {
+fn invalid_fault_settings_are_rejected_in_one_line() {
     for (arguments, complaint) in [
-        (&["faults", "--only", "nothing of the kind"][..], "leaves nothing to fly"),
+        (
+            &["faults", "--only", "nothing of the kind"][..],
+            "--only must match a fault or level, got nothing of the kind",
+        ),
         (&["faults", "--ticks", "100"], "--ticks, in seconds, must be a number between 2 and 600, got 1"),
         (&["eval", "--fault", "gremlins=1"], "there is no fault gremlins: use drop-chance, burst, "),
         (&["faults", "--seeds", "0"], "--seeds must be a whole number between 1 and 100000, got 0"),

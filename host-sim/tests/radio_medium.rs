@@ -45,7 +45,7 @@ fn flown(profile: Profile, faults: Option<Faults>) -> (Flight, Vec<Motion>) {
 }
 
 #[test]
-fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
+fn sealed_frames_without_faults_equal_messages_in_memory() {
     for &profile in Profile::ALL {
         let handed_over = flown(profile, None);
         let sent = flown(profile, Some(Faults { trust: Trust::AsTrained, ..Faults::default() }));
@@ -56,7 +56,7 @@ fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
 }
 
 #[test]
-fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
+fn losses_affect_only_received_frames() {
     let radio = |loss| RadioFaults { loss, ..RadioFaults::NONE };
     let heard = |chance| {
         let radio = radio(Loss { chance, burst: 1.0 });
@@ -69,7 +69,7 @@ fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
 }
 
 #[test]
-fn a_robot_that_is_taken_out_flies_straight_on_and_is_forgotten() {
+fn removed_robots_are_evicted() {
     let kills = vec![Moment { robot: 3, tick: 100 }];
     let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
     let (flight, last) = flown(Profile::Espnow, Some(faults));
@@ -89,7 +89,7 @@ fn a_restarted_robot_is_back_within_a_few_exchanges() {
 }
 
 #[test]
-fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
+fn isolated_robots_receive_and_learn_nothing() {
     let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
     let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
     let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
@@ -100,7 +100,7 @@ fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
 }
 
 #[test]
-fn a_partition_lets_nothing_through() {
+fn no_frame_passes_a_partition() {
     let heard = |partition| {
         flown(Profile::Exact, Some(Faults { partition, ..Faults::default() })).0.tally.unwrap().heard
     };
@@ -109,7 +109,7 @@ fn a_partition_lets_nothing_through() {
 }
 
 #[test]
-fn forged_and_replayed_frames_change_nothing_at_all() {
+fn forged_and_replayed_frames_have_no_effect() {
     let clean = flown(Profile::Exact, Some(Faults::default()));
     let forged = flown(Profile::Exact, Some(Faults { forge: 5, ..Faults::default() }));
     assert_eq!(clean.1, forged.1);
@@ -125,7 +125,7 @@ fn forged_and_replayed_frames_change_nothing_at_all() {
 }
 
 #[test]
-fn a_swarm_that_believes_everybody_is_led_astray_by_liars_and_the_robust_one_is_not() {
+fn only_robust_swarms_resist_liars() {
     let liars = Some(Liars { about: About::Parameters, share: 0.2 });
     let flown = |trust, liars| flown(Profile::Exact, Some(Faults { liars, trust, ..Faults::default() })).0;
     let apart = |trust| flown(trust, liars).disagreement.unwrap();
@@ -150,28 +150,28 @@ fn speed(motion: &Motion) -> f32 {
 }
 
 #[test]
-fn links_that_carry_one_way_are_heard_one_way() {
+fn one_way_links_carry_half_of_the_frames() {
     let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard as f64;
     let share = heard("one-way=0.5") / heard("");
     assert!((0.35..0.65).contains(&share), "{share}");
 }
 
 #[test]
-fn nobody_hears_anything_through_interference() {
+fn interference_blocks_all_frames() {
     let tally = with_faults(Profile::Exact, "interference=1:5").0.tally.unwrap();
     assert_eq!(tally.heard, 0);
     assert!(tally.alone[0] > 0, "and everybody notices");
 }
 
 #[test]
-fn radios_that_collide_lose_some_frames_and_not_most() {
+fn collisions_lose_some_frames() {
     let heard = |options| with_faults(Profile::Espnow, options).0.tally.unwrap().heard as f64;
     let share = heard("collisions") / heard("");
     assert!((0.5..0.999).contains(&share), "{share}");
 }
 
 #[test]
-fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
+fn robots_without_sensors_stop_and_report_their_position() {
     let (flight, last) = with_faults(Profile::Exact, "sensor=lost:1@20");
     // A quarter of a second later all robots are blind and brake with a time constant of 0.1 s for
     // 1.5 s.
@@ -185,7 +185,7 @@ fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
 }
 
 #[test]
-fn who_joins_in_flight_is_heard_from_then_on_and_in_nobodys_way_before() {
+fn joining_robots_count_from_their_start() {
     let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
     assert!(heard("join=1@100") < heard("") / 2);
     assert!(with_faults(Profile::Exact, "join=0.3@20").0.tally.unwrap().longest_return <= 20);
@@ -195,13 +195,13 @@ fn who_joins_in_flight_is_heard_from_then_on_and_in_nobodys_way_before() {
 }
 
 #[test]
-fn who_is_taken_out_of_the_sky_is_in_nobodys_way() {
+fn removed_robots_do_not_collide() {
     let kills: Vec<String> = (0..ROBOTS).map(|robot| format!("kill={robot}@0")).collect();
     assert_eq!(with_faults(Profile::Exact, &kills.join(" ")).0.min_distance, f32::INFINITY);
 }
 
 #[test]
-fn a_robot_whose_power_goes_in_a_write_comes_back() {
+fn robots_return_after_a_brown_out() {
     // After the first save of the parameters.
     let (flight, last) = with_faults(Profile::Dot154, "brown-out=0@120 brown-out=7@130");
     let tally = flight.tally.unwrap();
@@ -211,14 +211,14 @@ fn a_robot_whose_power_goes_in_a_write_comes_back() {
 }
 
 #[test]
-fn dead_motors_leave_everybody_as_fast_as_it_was() {
+fn dead_motors_keep_velocities() {
     let score = with_faults(Profile::Exact, "motor=dead:1").0.score;
     assert_eq!(score[0], score[199]);
     assert!(score[0] > 1.0, "nobody brakes: {}", score[0]);
 }
 
 #[test]
-fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
+fn frames_of_missed_ticks_are_received_later() {
     let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard;
     // A robot that misses the tick of its slot sends no frame in that exchange; other frames
     // arrive.
@@ -227,7 +227,7 @@ fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
 }
 
 #[test]
-fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() {
+fn invented_robots_reach_the_neighbors_of_one_robot() {
     let tally = with_faults(Profile::Exact, "sybil=16").0.tally.unwrap();
     assert!(tally.lies.told > 0, "they are in tables");
     assert!(tally.refused.of(Refusal::Unlisted) > 0, "but for those that no robot of the swarm has");
@@ -235,14 +235,14 @@ fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() 
 }
 
 #[test]
-fn frames_in_everybodys_name_are_heard_once() {
+fn spoofed_frames_are_received_once() {
     let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
     // Four tries for the name of each other robot, received by all robots.
     assert_eq!(heard("spoof=199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
 }
 
 #[test]
-fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
+fn clocks_synchronize_to_received_frames() {
     let untimely =
         |profile, options: &str| with_faults(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {

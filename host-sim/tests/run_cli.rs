@@ -26,7 +26,7 @@ fn key() -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn fifty_robots_do_what_they_always_did() {
+fn the_default_run_has_the_golden_digest() {
     let flown = flown(&[]);
     assert_eq!(flown["digest"], "b0419b0c6a829468");
     assert_eq!(flown["refused"], serde_json::json!({}));
@@ -34,7 +34,7 @@ fn fifty_robots_do_what_they_always_did() {
 }
 
 #[test]
-fn whatever_goes_wrong_is_told_by_reason_and_goes_wrong_the_same_again() {
+fn faults_are_deterministic_and_counted_by_reason() {
     let (_folder, key) = key();
     let swarm = ["--robots", "10", "--ticks", "100", "--profile", "dot154", "--key", &key];
     let quiet = flown(&swarm);
@@ -69,7 +69,7 @@ fn whatever_goes_wrong_is_told_by_reason_and_goes_wrong_the_same_again() {
 }
 
 #[test]
-fn strangers_change_nothing_in_a_sealed_swarm_and_everything_in_an_open_one() {
+fn forged_frames_affect_only_unsealed_swarms() {
     let (_folder, key) = key();
     let swarm = ["--robots", "10", "--ticks", "60"];
     let sealed = [&swarm[..], &["--key", &key]].concat();
@@ -79,7 +79,7 @@ fn strangers_change_nothing_in_a_sealed_swarm_and_everything_in_an_open_one() {
 }
 
 #[test]
-fn what_cannot_be_flown_is_told() {
+fn invalid_runs_are_rejected() {
     let (folder, _) = key();
     let bad = folder.path().join("bad.key");
     fs::write(&bad, "a secret").expect("it is written");
@@ -106,18 +106,18 @@ fn refused(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sentence() {
+fn invalid_gateways_and_options_are_reported_in_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let missing = folder.path().join("none").display().to_string();
     for (options, sentence) in [
         (vec!["--gateway", &missing, "--robots", "4", "--real", "2-3"], "there is no serial port"),
-        (vec!["--gateway", "/dev/null", "--robots", "4", "--real", "2-3"], "/dev/null is no serial port"),
+        (vec!["--gateway", "/dev/null", "--robots", "4", "--real", "2-3"], "/dev/null is not a serial port"),
         (vec!["--gateway", &missing, "--robots", "4"], "--gateway needs --real ADDRESSES"),
         (
             vec!["--gateway", &missing, "--robots", "4", "--real", "2-4"],
             "--real names robot 4: the robots are 0 to 3",
         ),
-        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "none is left to simulate"),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "so none is simulated"),
         (
             vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--profile", "exact"],
             "--gateway needs --profile dot154",
@@ -141,7 +141,7 @@ fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sente
 
 /// Returns exit code and message with a gateway that sends these bytes.
 #[cfg(unix)]
-fn beside(gateway: &[u8]) -> (Option<i32>, String) {
+fn with_gateway(gateway: &[u8]) -> (Option<i32>, String) {
     use std::io::Write as _;
 
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -162,17 +162,17 @@ fn beside(gateway: &[u8]) -> (Option<i32>, String) {
 
 #[cfg(unix)]
 #[test]
-fn a_gateway_that_is_silent_of_another_version_or_something_else_is_told_in_a_sentence() {
+fn silent_outdated_and_foreign_gateways_are_reported_in_one_line() {
     use wdgnn_protocol::gateway::{FromGateway, MAX_MESSAGE};
 
     let mut other = [0; MAX_MESSAGE];
     let length = FromGateway::OtherVersion(9).encode(&mut other).expect("room");
     for (said, sentence) in [
         (&[][..], "is silent: is it flashed"),
-        (b"NMEA\0$GPGGA\0", "is no gateway: something is said there"),
-        (&other[..length], "the gateway speaks version 9 of its messages, this program 1"),
+        (b"NMEA\0$GPGGA\0", "is not a gateway: its messages are unknown"),
+        (&other[..length], "the gateway has message version 9, this program 1"),
     ] {
-        let (code, told) = beside(said);
+        let (code, told) = with_gateway(said);
         assert_eq!(code, Some(2), "{told}");
         assert!(told.contains(sentence), "{told}");
     }

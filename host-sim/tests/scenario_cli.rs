@@ -23,7 +23,7 @@ fn expand(text: &str, line: &str) -> Result<String> {
 }
 
 #[test]
-fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
+fn the_command_line_takes_precedence_over_scenarios() {
     let text = "robots = 20\nno-robustness = false\nmodel = \"my.wdgnn\"\n[fault]\ndrop-chance = 0.3\ncollisions = true\n\
                 peer-auth = false\nkill = [\"3@5\", \"4@6\"]\n[sweep]\nvalues = [1, 2]\n[eval]\nswarms = 3\n";
     let expanded_line = expand(text, "eval --robots 30 --fault drop-chance=0.1").unwrap();
@@ -42,7 +42,7 @@ fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
 }
 
 #[test]
-fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
+fn unknown_keys_are_reported_with_line_and_suggestion() {
     let wrong = |text: &str, line: &str| expand(text, line).unwrap_err().to_string();
     let unknown = wrong("radius = 1\nrobot = 20\n", "eval");
     assert!(unknown.contains("my.toml, line 2: eval has no option robot; did you mean robots?"), "{unknown}");
@@ -61,7 +61,7 @@ fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
 }
 
 #[test]
-fn every_command_that_takes_scenarios_takes_what_all_of_them_take() {
+fn commands_with_scenarios_have_all_shared_options() {
     let program = cli::command();
     let taking =
         |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some("scenario"));
@@ -91,7 +91,7 @@ fn without_time(mut json: Value) -> Value {
 }
 
 #[test]
-fn what_was_flown_is_saved_and_flown_again() {
+fn saved_scenarios_repeat_the_run() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("saved")).unwrap();
     let small = [
@@ -151,7 +151,7 @@ fn what_was_flown_is_saved_and_flown_again() {
 }
 
 #[test]
-fn a_scenario_that_cannot_be_ends_with_a_sentence() {
+fn invalid_scenarios_are_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.toml");
     fs::write(&path, "robots = 20\nrobust = 1\n").unwrap();

@@ -35,8 +35,8 @@ fn merged_shards_are_the_output_of_one_process() {
             assert_eq!((code, page), (Some(0), None), "{command}: a shard has no page");
             fs::write(folder.path().join(format!("{}.json", &shard[..1])), json).expect("written");
         }
-        let merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
-        assert!(merged == whole, "{command}");
+        let parse_merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
+        assert!(parse_merged == whole, "{command}");
     }
     let output = host_sim(folder.path(), &["merge", "1.json", "2.json"]);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -45,7 +45,7 @@ fn merged_shards_are_the_output_of_one_process() {
 }
 
 #[test]
-fn files_that_cannot_be_merged_are_refused() {
+fn invalid_shards_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let shard = |command: &str| {
         let words = format!(r#""version":"{}","work":"x""#, env!("CARGO_PKG_VERSION"));
@@ -73,7 +73,7 @@ fn files_that_cannot_be_merged_are_refused() {
 }
 
 #[test]
-fn only_commands_that_fly_many_episodes_have_shards() {
+fn only_commands_with_many_episodes_have_shards() {
     refused(&["sweep", "speed", "--shard", "3/2"], "--shard must be K/N");
     refused(&["sweep", "speed", "--shard", "0/2"], "--shard must be K/N");
     refused(

@@ -23,7 +23,7 @@ fn total(flown: &Value, controller: &str) -> f64 {
 }
 
 #[test]
-fn every_task_is_listed_with_what_it_is_scored_by() {
+fn tasks_are_listed_with_their_scores() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = said(folder.path(), &["tasks"]);
     for words in [
@@ -37,7 +37,7 @@ fn every_task_is_listed_with_what_it_is_scored_by() {
 }
 
 #[test]
-fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
+fn coverage_is_trained_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--swarms", "1", "--ticks", "20", "--robots", "5", "--json"];
     let flown =
@@ -83,7 +83,7 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
 }
 
 #[test]
-fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
+fn flocking_3d_is_trained_by_evolution_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
     said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
@@ -122,7 +122,7 @@ fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
 }
 
 #[test]
-fn a_condition_is_swept_for_any_task() {
+fn sweeps_support_all_tasks() {
     let folder = tempfile::tempdir().expect("a folder");
     let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
     said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
@@ -145,7 +145,7 @@ fn a_condition_is_swept_for_any_task() {
 }
 
 #[test]
-fn what_cannot_be_is_told_with_what_can() {
+fn unknown_tasks_and_options_are_rejected() {
     let there = "there are flocking, flocking-3d, coverage";
     for command in ["eval", "run", "train", "faults"] {
         let out: &[&str] = if command == "train" { &["--out", "out.wdgnn"] } else { &[] };

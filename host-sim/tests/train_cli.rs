@@ -24,7 +24,7 @@ fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process
 }
 
 #[test]
-fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
+fn training_is_deterministic_for_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     for way in WAYS {
         let bytes = |threads: &str| {
@@ -58,7 +58,7 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
 }
 
 #[test]
-fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
+fn unknown_shapes_and_foreign_checkpoints_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |more: &[&str], sentence: &str| {
         let output = train(folder.path(), "1", "out.wdgnn", more);
@@ -86,7 +86,7 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
 /// Ctrl-C as from a terminal, then `--resume`: the file equals that of an uninterrupted run.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
+fn resumed_runs_give_identical_files() {
     for way in WAYS {
         let folder = tempfile::tempdir().expect("a folder");
         let run = |out: &str, more: &[&str]| {
@@ -124,7 +124,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
 
 /// Continues a finished run.
 #[test]
-fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
+fn finished_runs_can_be_extended_and_report_quality() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = train(folder.path(), "2", "out.wdgnn", WAYS[0]);
     assert!(first.status.success());
@@ -143,7 +143,7 @@ fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
 /// Ctrl-C before the first validation keeps a usable network.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
+fn an_early_interrupt_keeps_a_usable_network() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_host-sim"))
         .current_dir(folder.path())

@@ -25,7 +25,7 @@ fn digest(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn every_way_of_training_gives_a_network_that_flies_and_shows() {
+fn networks_of_all_methods_work() {
     let folder = place("trained");
     for recipe in ["through", "evolve"] {
         let model = folder.join(format!("{recipe}.wdgnn"));
@@ -54,7 +54,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
 }
 
 #[test]
-fn the_network_that_comes_with_it_beats_averaging() {
+fn the_supplied_network_beats_averaging() {
     let page = place("shipped").join("page.html");
     let json =
         run(&["eval", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
@@ -67,7 +67,7 @@ fn the_network_that_comes_with_it_beats_averaging() {
 }
 
 #[test]
-fn what_it_cannot_do_is_told() {
+fn invalid_training_options_are_rejected() {
     let out = place("told").join("x.wdgnn");
     let output = Command::new(env!("CARGO_BIN_EXE_rendezvous"))
         .args(["train", "--task", "rendezvous", "--recipe", "ours", "--out", out.to_str().unwrap()])
@@ -79,13 +79,13 @@ fn what_it_cannot_do_is_told() {
 
 #[test]
 #[cfg(feature = "emulated")]
-fn emulated_robots_do_the_same_to_the_last_bit() {
+fn emulated_and_native_robots_are_identical() {
     let arguments = |nodes| ["run", "--task", "rendezvous", "--target", nodes, "--ticks", "60"];
     assert_eq!(digest(&arguments("native")), digest(&arguments("emulated")));
 }
 
 #[test]
-fn a_seed_gives_the_same_flight_again() {
+fn episodes_are_deterministic() {
     let arguments = ["run", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
     assert_eq!(digest(&arguments), digest(&arguments));
 }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_takes_processor_time_and_the_shortest_run_counts() {
+    fn processor_time_is_the_minimum_over_runs() {
         let mut rounds = [3_000_000_u64, 1, 3_000_000].into_iter();
         let work = || -> Result<(), ()> {
             std::hint::black_box((0..rounds.next().unwrap_or(0)).map(std::hint::black_box).sum::<u64>());

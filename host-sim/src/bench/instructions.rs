@@ -78,7 +78,7 @@ pub fn compare(table: &str, golden: &Path) -> Result {
     let different = table.lines().count() != known.lines().count();
     if different || table.lines().zip(known.lines()).any(changed) {
         return Err(Error::Failed(format!(
-            "instructions are not those of {} any more (BLESS=1 writes it anew):\n{known}",
+            "instruction counts differ from {} (BLESS=1 writes it):\n{known}",
             golden.display()
         )));
     }
@@ -150,7 +150,7 @@ fn flight(rounds: usize) -> Result {
 }
 
 fn sealed(rounds: usize) -> Result {
-    super::flying::in_sealed_bytes(&start(50, 10 * rounds as u32)?)
+    super::episodes::in_sealed_bytes(&start(50, 10 * rounds as u32)?)
 }
 
 #[cfg(test)]
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_runs_and_others_are_told() {
+    fn all_kernels_run_and_unknown_ones_are_errors() {
         for (name, ..) in KERNELS {
             run(name, 1).unwrap();
         }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_changed_is_told() {
+    fn changed_counts_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let golden = folder.path().join("counts.txt");
         std::fs::write(&golden, "  1000  one\n  2000  two\n").unwrap();

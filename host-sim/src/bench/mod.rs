@@ -5,7 +5,7 @@
 //! of one run only.
 
 pub mod clock;
-pub mod flying;
+pub mod episodes;
 pub mod instructions;
 pub mod training;
 
@@ -65,15 +65,15 @@ pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
         registers: crate::train::simd::Width::widest().name(),
     };
     told("50 robots in sealed bytes");
-    let sealed = alone.install(|| flying::sealed(50))?;
+    let sealed = alone.install(|| episodes::sealed(50))?;
     figures.robot_steps_through_sealed_bytes_per_cpu_second.insert(50, sealed);
     for robots in SWARMS.into_iter().filter(|robots| *robots <= largest) {
         told(&format!("{robots} robots"));
-        let flown = alone.install(|| flying::typed(robots))?;
+        let flown = alone.install(|| episodes::typed(robots))?;
         figures.robot_steps_per_cpu_second.insert(robots, flown.steps_per_second);
         figures.bytes_per_robot = flown.bytes_per_robot.or(figures.bytes_per_robot);
     }
     told("two threads");
-    figures.thread_speedup.insert(2, flying::speedup(2)?);
+    figures.thread_speedup.insert(2, episodes::speedup(2)?);
     Ok(figures)
 }

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_has_lines_gaps_bands_and_a_legend() {
+    fn charts_have_lines_gaps_bands_and_a_legend() {
         let series = |name: &str, points: Vec<(f64, f64)>| Series {
             name: name.into(),
             band: Some(points.iter().map(|(_, y)| (0.9 * y, 1.1 * y)).collect()),

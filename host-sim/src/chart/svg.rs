@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_color_values_and_a_page_has_color_names() {
+    fn files_have_color_values_and_pages_color_names() {
         let file = drawing().file();
         assert!(file.contains("M0.0 1.0L2.0 3.0") && file.contains("stroke:#00876a"), "{file}");
         assert!(file.contains("a &lt; b") && file.contains("fill:#d1480a"), "{file}");

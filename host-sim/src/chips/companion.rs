@@ -46,7 +46,7 @@ impl Body {
 
 /// Message of a robot in a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Said {
+pub enum RobotMessage {
     /// Command.
     Command(Command),
     /// Status.
@@ -109,7 +109,7 @@ impl Companion {
     }
 
     /// Returns the robot's messages since the last call, each with the true time of its last bit.
-    pub fn hear(&mut self, station: &mut Station) -> Vec<(u64, Said)> {
+    pub fn hear(&mut self, station: &mut Station) -> Vec<(u64, RobotMessage)> {
         let mut said = Vec::new();
         for (cycles, byte) in std::mem::take(&mut station.chip.peripherals().uarte.tx_bytes) {
             if byte != 0 {
@@ -117,8 +117,8 @@ impl Companion {
                 continue;
             }
             let mut frame = std::mem::take(&mut self.frame);
-            let message = decode(&mut frame.clone()).map(Said::Command);
-            match message.or_else(|| decode(&mut frame).map(Said::Status)) {
+            let message = decode(&mut frame.clone()).map(RobotMessage::Command);
+            match message.or_else(|| decode(&mut frame).map(RobotMessage::Status)) {
                 Some(message) => said.push((station.time_at(cycles), message)),
                 None => self.unread += 1,
             }

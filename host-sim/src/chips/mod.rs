@@ -27,7 +27,7 @@ use wdgnn_protocol::companion::Status;
 use wdgnn_robot::onboard::Robot;
 
 use self::{
-    companion::{Body, Companion, Said},
+    companion::{Body, Companion, RobotMessage},
     operator::{Operator, Rekey},
     twin::Twin,
 };
@@ -107,7 +107,7 @@ pub struct Frames {
 
 /// Result of one robot.
 #[derive(Clone, Debug)]
-pub struct Flown {
+pub struct RobotResult {
     /// Frames of the robot.
     pub frames: Frames,
     /// Ticks per second of true time.
@@ -144,7 +144,7 @@ pub struct Outcome {
     /// Pairs closer than 0.1 m, summed over ticks.
     pub close: u64,
     /// Results of the robots.
-    pub robots: Vec<Flown>,
+    pub robots: Vec<RobotResult>,
     /// Swarm tick at which the next key becomes active.
     pub key_changes: Option<u32>,
 }
@@ -193,7 +193,7 @@ pub struct Flight<'w, C: Codec> {
     rtt: Option<Rtt>,
     stack: Option<(u32, u32)>,
     /// Results so far.
-    pub flown: Vec<Flown>,
+    pub flown: Vec<RobotResult>,
     ticks: Vec<u64>,
     awake: Vec<u64>,
     variation: Vec<f64>,
@@ -237,7 +237,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             air.drop_frame = Some(Box::new(move || random.random::<f64>() < loss));
         }
         let flown = vec![
-            Flown {
+            RobotResult {
                 frames: Frames::default(),
                 rate: 0.0,
                 busy: 0.0,
@@ -359,7 +359,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             for (at, said) in self.companions[robot].hear(&mut self.air.stations[robot]) {
                 let (flown, twin) = (&mut self.flown[robot], &mut self.twins[robot]);
                 match said {
-                    Said::Command(command) => {
+                    RobotMessage::Command(command) => {
                         self.ticks[robot] += 1;
                         twin.commanded(command);
                         if at >= RELEASE {
@@ -367,7 +367,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                             flown.commands.push((Self::flying(at), command.acceleration, command.stop != 0));
                         }
                     }
-                    Said::Status(status) => {
+                    RobotMessage::Status(status) => {
                         twin.finished(&status, &self.companions[robot]);
                         flown.refused += u64::from(status.refused);
                         if flown.epochs.last().is_none_or(|(_, epoch)| *epoch != status.epoch) {
@@ -392,7 +392,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 }
                 self.overheard.push_back(Arc::clone(&frame.content));
                 // Chips behind the robots, such as a gateway, have no body.
-                let Some(Flown { frames, .. }) = self.flown.get_mut(from) else { continue };
+                let Some(RobotResult { frames, .. }) = self.flown.get_mut(from) else { continue };
                 frames.sent += 1;
                 frames.reached += frame.receivers as u64;
             }

@@ -52,14 +52,14 @@ pub fn settings_page(
 
 /// Provisioned keys: personal keys, peer keys, or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Provisioning {
     /// Whether robots have personal keys, for key rotation or peer authentication.
     pub personal: bool,
     /// Whether robots authenticate each other.
     pub proofs: bool,
 }
 
-impl Told {
+impl Provisioning {
     /// Returns the keys by which a robot authenticates its peers.
     pub fn roster(self, name: NodeId, robots: usize) -> &'static [Key] {
         if self.proofs { station::roster(name).get(..robots).unwrap_or_default() } else { &[] }

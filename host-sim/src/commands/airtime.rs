@@ -103,9 +103,7 @@ impl AirtimeArguments {
     /// Returns the note below the table.
     fn note(&self) -> String {
         match self.profile {
-            None => {
-                "–: the frames are longer than the radio's. One profile radio by radio: --profile NAME".into()
-            }
+            None => "–: the frames exceed the radio's limit. Details of one profile: --profile NAME".into(),
             Some(_) => format!(
                 "on the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
                  time.",
@@ -128,19 +126,19 @@ impl AirtimeArguments {
             let radios = Radio::ALL.iter().filter_map(|&radio| {
                 let highest = Airtime::new(profile, radio)?.highest_rate(self.robots);
                 let text = format!("{highest:.1} Hz");
-                let label = if profile.radio() == Some(radio) { "made for: " } else { "" };
+                let label = if profile.radio() == Some(radio) { "designed for: " } else { "" };
                 let label = format!("{label}{}", radio.name());
                 Some(Bar { label, value: highest, limit: Some(rate), text, failed: highest < rate })
             });
             Bars {
-                title: format!("{}: the highest exchange rate, radio by radio", profile.name()),
-                x_label: format!("exchanges a second; marks are the {rate} that are flown"),
+                title: format!("{}: highest exchange rate by radio", profile.name()),
+                x_label: format!("exchanges a second; marks: the profile's rate of {rate}"),
                 log: true,
                 rows: radios.collect(),
             }
         });
         ChartPage {
-            title: "What the air carries".into(),
+            title: "Airtime of the link profiles".into(),
             intro: format!("{heading}. Times are from standards and data sheets, not measured."),
             bars: bars.collect(),
             table,
@@ -221,7 +219,7 @@ impl AirtimeArguments {
                     format!("{:.1} Hz", airtime.highest_rate(self.robots)),
                 ],
             });
-            row.push(if profile.radio() == Some(radio) { "made for this" } else { "" }.into());
+            row.push(if profile.radio() == Some(radio) { "designed for" } else { "" }.into());
             rows.push(row);
         }
         (words, rows)
@@ -232,7 +230,7 @@ impl AirtimeArguments {
 fn check(profile: Profile, robots: usize, rate: f64) -> Result {
     let Some(radio) = profile.radio() else {
         return Err(Error::usage(format!(
-            "{} is the reference and made for no radio: fly another --profile",
+            "--profile {} is the reference without a radio: give another one",
             profile.name()
         )));
     };
@@ -243,8 +241,8 @@ fn check(profile: Profile, robots: usize, rate: f64) -> Result {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{robots} robots on {} at {rate} Hz take {:.0} % of the air of {}, and {:.0} % is the most: fly at most {} robots, or \
-         exchange at most {:.1} times a second",
+        "{robots} robots on {} at {rate} Hz use {:.0} % of the channel time of {}, above the limit of {:.0} %: use at most {} robots, or \
+         at most {:.1} exchanges a second",
         profile.name(),
         100.0 * usage,
         radio.name(),

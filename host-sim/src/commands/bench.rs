@@ -62,7 +62,7 @@ impl BenchArguments {
         self.outputs.check()?;
         let figures = bench::measure(self.max_robots, &|what| eprintln!("measuring {what} …"))?;
         let command = format!("host-sim bench --max-robots {}", self.max_robots);
-        let page = page(&figures, Origin::new(command, "those that come with the program"));
+        let page = page(&figures, Origin::new(command, "supplied"));
         self.outputs.deliver(&Results {
             origin: &page.origin,
             json: &figures,
@@ -75,7 +75,7 @@ impl BenchArguments {
 }
 
 fn rows(figures: &Figures) -> Vec<Vec<String>> {
-    let mut rows = vec![["what", "value", "unit"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["quantity", "value", "unit"].map(str::to_owned).to_vec()];
     let mut row = |what: String, value: String, unit: &str| rows.push(vec![what, value, unit.to_owned()]);
     let thousands = |number: &f64| format!("{:.0}", number / 1.0e3);
     row("training batch of 200,000".into(), format!("{:.4}", figures.train_cpu_seconds_per_batch), "CPU s");
@@ -117,21 +117,20 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
         }
     };
     let growth = Bars {
-        title: "What a robot-step costs in swarms of every size".into(),
+        title: "Cost of a robot step by number of robots".into(),
         x_label: format!(
-            "µs of processor time; marks are {MAX_GROWTH} times that among {}",
+            "µs of processor time; marks: {MAX_GROWTH} times the cost with {}",
             counted(REFERENCE, "robot")
         ),
         log: false,
         rows: steps.iter().map(bar).collect(),
     };
     ChartPage {
-        title: "How fast training and flying are".into(),
-        intro: "Seconds of processor time, on one thread unless said otherwise.".into(),
+        title: "Speed of training and simulation".into(),
+        intro: "Processor time on one thread, except for the speedup.".into(),
         bars: vec![growth],
         table: rows(figures),
-        note: "Figures depend on the machine, and somewhat on what else it does: compare those of one run."
-            .into(),
+        note: "Compare only figures of one run on one machine.".into(),
         origin,
         ..ChartPage::default()
     }
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_swarm_whose_robots_cost_too_much_is_marked() {
+    fn excessive_costs_are_marked() {
         let figures = Figures {
             train_cpu_seconds_per_batch: 0.02,
             train_share_of_peak: 0.35,

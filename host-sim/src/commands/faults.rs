@@ -187,7 +187,7 @@ impl FaultsArguments {
             .flat_map(|plan| (0..plans[plan].1.count()).map(move |row| (plan, row)))
             .collect();
         if jobs.is_empty() {
-            return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
+            return Err(Error::usage(format!("--only must match a fault or level, got {}", self.only)));
         }
         let bar = progress::bar(jobs.len() as u64, "flying");
         let rows = jobs::map(work, Pace::InTurn, jobs.len(), |job| {
@@ -226,7 +226,7 @@ impl FaultsArguments {
             self.model.profile.name(),
             match self.seeds {
                 1 => format!("seed {}", self.seed),
-                many => format!("the worst of seeds {} to {}", self.seed, self.seed + many - 1),
+                many => format!("worst of seeds {} to {}", self.seed, self.seed + many - 1),
             },
             if self.trust.no_robustness { ", plain averaging" } else { "" }
         )
@@ -238,26 +238,23 @@ impl FaultsArguments {
         table::print(&faults::cells(faults));
         let count = |holds: fn(&Row) -> bool| faults.iter().filter(|row| holds(row)).count();
         println!(
-            "\n{} of {} rows hold; {} by the expert's pairs without the fault and 1 alone, whatever could have been avoided",
+            "\n{} of {} rows hold; {} with the limit of the expert's fault-free pairs plus 1 only",
             count(|row| row.holds),
             faults.len(),
             count(Row::holds_strictly)
         );
         println!("without faults: {reference}");
         println!(
-            "\ncost: total {} of the robots that are honest, whole and alive to the end, against the same robots of\nthe same \
-             swarms without the fault. pairs: nearer than 0.1 m, in pair-ticks per flight, of everybody in the sky; limit: the\n\
-             expert's in the same swarms without the fault, those that neither of the two could have avoided (no frame of the\n\
-             other came in 0.12 s before or earlier, or neither can steer), and 1. nearest: of any pair, in metres.\n",
+            "\ncost: total {} of the honest, intact and surviving robots, relative to these robots without the fault.\n\
+             pairs: closer than 0.1 m, in pair-ticks per episode, of all flying robots; limit: the expert's without the fault, plus\n\
+             unavoidable ones (no frame of the other robot within 0.12 s, or neither can steer), plus 1.\n\
+             nearest: smallest distance in m.\n",
             W::SCORE
         );
         for (reason, words) in [
-            (Yardstick::ExpertToo, "pairs: or the expert's with the same senses and motors, and 1"),
-            (Yardstick::Jammed, "cost and pairs: against the same swarms in which no frame comes in at all"),
-            (
-                Yardstick::Deaf,
-                "cost: against the same swarms in which nobody hears anything for as long at the start",
-            ),
+            (Yardstick::ExpertToo, "pairs limit: or the expert's with the sensor and motor faults, plus 1"),
+            (Yardstick::Jammed, "cost and pairs: relative to swarms without radio"),
+            (Yardstick::Deaf, "cost: relative to swarms without radio for the delay at the start"),
         ] {
             let of_it = |row: &&Row| row.yardstick == reason;
             let rows: Vec<String> =
@@ -279,14 +276,14 @@ impl FaultsArguments {
             let heading = self.heading::<W>(table);
             [
                 Bars {
-                    title: format!("What it costs. {heading}"),
-                    x_label: "cost against the same flight without the fault; marks are limits".into(),
+                    title: format!("Cost. {heading}"),
+                    x_label: "cost relative to the episode without the fault; marks: limits".into(),
                     log: true,
                     rows: rows(cost),
                 },
                 Bars {
-                    title: "How often robots come close".into(),
-                    x_label: "pairs nearer than 0.1 m, in pair-ticks per flight; marks are limits".into(),
+                    title: "Close pairs".into(),
+                    x_label: "pairs closer than 0.1 m, in pair-ticks per episode; marks: limits".into(),
                     log: false,
                     rows: rows(pairs),
                 },
@@ -304,18 +301,18 @@ impl FaultsArguments {
         let references: Vec<String> =
             tables.iter().map(|table| format!("{} s: {}", table.seconds, table.reference)).collect();
         ChartPage {
-            title: format!("What goes wrong, and what holds: {holding} of {all} rows"),
+            title: format!("Faults: {holding} of {all} rows hold"),
             intro: format!(
-                "Robots whose frames are sealed fly through one fault after the other. A row holds when it costs no more than its \
-                 limit, when robots come no closer than under the expert, and when what else it says does. Without faults: {}.",
+                "Robots with sealed frames under one fault after the other. A row holds if its cost, its close pairs and its property are within \
+                 their limits. Without faults: {}.",
                 references.join("; ")
             ),
             bars: bars.collect(),
             table: cells,
             note: format!(
-                "Cost: total {} of the robots that are honest, whole and alive to the end, against the same robots of the same \
-                 swarms without the fault. Pairs: nearer than 0.1 m, of everybody in the sky; limit: the expert's in the same swarms \
-                 without the fault, and 1. Nearest: of any pair, in metres.",
+                "Cost: total {} of the honest, intact and surviving robots, relative to these robots without the fault. \
+                 Pairs: closer than 0.1 m, of all flying robots; limit: the expert's without the fault, plus 1. Nearest: smallest \
+                 distance in m.",
                 W::SCORE
             ),
             origin,
@@ -396,7 +393,7 @@ fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
         }
         Err(_) => String::new(),
     };
-    Ok(format!("total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"))
+    Ok(format!("total {flown:.2}{of_expert}; as trained, with trust in all robots: {as_trained:.2}"))
 }
 
 /// Returns an error if a row does not hold.

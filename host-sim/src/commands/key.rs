@@ -40,11 +40,11 @@ const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
                   host-sim key rekey --master master.key --robots 10 --expel 3 --epoch 1 --at 60000 --out rekey.txt")]
 pub struct KeyArguments {
     #[command(subcommand)]
-    what: What,
+    what: KeyCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-enum What {
+enum KeyCommand {
     /// Create a random master key.
     Master {
         /// File to create; existing files are kept.
@@ -105,15 +105,15 @@ impl KeyArguments {
     /// Creates the keys or frames.
     pub fn run(&self) -> Result {
         match &self.what {
-            What::Master { out } => {
-                write_new(out, &digits(&by_chance()?))?;
-                println!("a new master is in {}: keep it where no robot goes", out.display());
+            KeyCommand::Master { out } => {
+                write_new(out, &digits(&random_key()?))?;
+                println!("master key: {}; keep it offline", out.display());
             }
-            What::Swarm { master, epoch, out } => {
+            KeyCommand::Swarm { master, epoch, out } => {
                 write_new(out, &digits(&key_update::swarm_key(&key::read(master)?, *epoch)))?;
-                println!("the swarm's key of epoch {epoch} is in {}", out.display());
+                println!("swarm key of epoch {epoch}: {}", out.display());
             }
-            What::Robots { master, robots, out } => {
+            KeyCommand::Robots { master, robots, out } => {
                 let master = key::read(master)?;
                 if !out.is_dir() {
                     files::probe(out)?;
@@ -129,22 +129,20 @@ impl KeyArguments {
                         )?;
                     }
                 }
-                println!("the personal keys of {robots} robots are in {}", out.display());
+                println!("personal keys of {robots} robots: {}", out.display());
                 if usize::from(*robots) > ROSTER {
-                    println!(
-                        "names are proven in swarms of up to {ROSTER} robots: there are no keys for that"
-                    );
+                    println!("no keys for peer authentication: it is limited to {ROSTER} robots");
                 }
             }
-            What::Rekey { master, robots, expel, epoch, at, profile, out } => {
+            KeyCommand::Rekey { master, robots, expel, epoch, at, profile, out } => {
                 let master = key::read(master)?;
                 let frames = frames(&master, *robots, expel, *epoch, *at, *profile)?;
                 write_new(out, &frames.concat())?;
                 println!(
-                    "{} frames are in {}: epoch {epoch}, from tick {at} on, without {}",
+                    "{} frames: {}; epoch {epoch} from tick {at} on, without {}",
                     frames.len(),
                     out.display(),
-                    if expel.is_empty() { "nobody".into() } else { names(expel) }
+                    if expel.is_empty() { "exclusions".into() } else { names(expel) }
                 );
             }
         }
@@ -163,7 +161,7 @@ fn frames(
 ) -> Result<Vec<String>> {
     profile.check_robots(robots.into())?;
     if usize::from(robots) > ROSTER {
-        return Err(Error::usage(format!("--robots must be at most {ROSTER} for new keys, got {robots}")));
+        return Err(Error::usage(format!("--robots must be at most {ROSTER} for key updates, got {robots}")));
     }
     if let Some(name) = expelled.iter().find(|name| **name >= robots) {
         return Err(Error::usage(format!("--expel names robot {name}: the robots are 0 to {}", robots - 1)));
@@ -189,7 +187,7 @@ fn names(robots: &[NodeId]) -> String {
 }
 
 /// Returns 16 random bytes of the system.
-fn by_chance() -> Result<Key> {
+fn random_key() -> Result<Key> {
     let path = Path::new("/dev/urandom");
     let mut key = [0; 16];
     File::open(path)
@@ -206,7 +204,10 @@ fn digits(bytes: &[u8]) -> String {
 /// copy.
 fn write_new(path: &Path, content: &str) -> Result {
     if path.exists() {
-        return Err(Error::usage(format!("{} exists, and keys are never replaced", path.display())));
+        return Err(Error::usage(format!(
+            "{} exists, and key files are never replaced: name another file",
+            path.display()
+        )));
     }
     files::probe(path)?;
     let mut options = OpenOptions::new();
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_frame_for_each_robot_that_stays_as_long_as_its_radio_takes_it() {
+    fn key_updates_have_one_frame_per_remaining_robot() {
         for &profile in Profile::ALL {
             let frames = frames(&[7; 16], 10, &[3], 1, 600, profile).unwrap();
             assert_eq!(frames.len(), 9);

@@ -97,7 +97,7 @@ impl OutputArguments {
         for (option, place) in self.places() {
             if let Some((other, _)) = seen.iter().find(|(_, other)| *other == place) {
                 let why = if files::is_standard_output(place) {
-                    "both take the standard output: leave one out".into()
+                    "both write to standard output: leave one out".into()
                 } else {
                     format!("both name {}: name two files", place.display())
                 };
@@ -169,13 +169,13 @@ fn is_network(path: &Path) -> bool {
 /// Prints results with their origin as JSON.
 pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
     #[derive(Serialize)]
-    struct Marked<'a, J> {
+    struct WithOrigin<'a, J> {
         #[serde(flatten)]
         origin: &'a Origin,
         #[serde(flatten)]
         results: &'a J,
     }
-    println!("{}", serde_json::to_string_pretty(&Marked { origin, results }).unwrap_or_default());
+    println!("{}", serde_json::to_string_pretty(&WithOrigin { origin, results }).unwrap_or_default());
 }
 
 /// Returns the default page of a command. Its name contains the given options, so that runs do not
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_results_never_share_a_place() {
+    fn results_have_separate_files() {
         let both = |csv: &str, report: &str, json| {
             let (csv, report) = (Some(csv.into()), Some(report.into()));
             OutputArguments { json, csv, report, ..OutputArguments::default() }.check()

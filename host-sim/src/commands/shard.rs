@@ -85,7 +85,7 @@ impl MergeArguments {
             let file: ShardFile =
                 serde_json::from_slice(&bytes).map_err(|_| wrong("is not the output of a shard"))?;
             if file.version != env!("CARGO_PKG_VERSION") {
-                return Err(wrong(&format!("is of version {}: fly this shard again", file.version)));
+                return Err(wrong(&format!("has version {}: run this shard again", file.version)));
             }
             if *command.get_or_insert_with(|| file.command.clone()) != file.command {
                 return Err(wrong(&format!("is a shard of another command: {}", file.command.join(" "))));
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shard_remembers_what_its_output_depends_on() {
+    fn shards_contain_the_options_of_their_output() {
         let words = "sweep speed --shard 1/2 --json --threads=1 --values 1,2 --shard=1/2 --threads 4";
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         assert_eq!(without_process_options(&words).join(" "), "sweep speed --json --values 1,2");

@@ -126,7 +126,7 @@ impl ShiftArguments {
             json: self.output(&outcomes),
             print: &|| {
                 println!(
-                    "{} for each of {} from {seed} on, 4 s of flight\n",
+                    "{} for each of {} from {seed} on, 4 s per episode\n",
                     counted(swarms, "swarm"),
                     counted(seeds, "seed")
                 );
@@ -143,7 +143,7 @@ impl ShiftArguments {
         // Relative to the network as trained: online learning and retraining.
         let relative = |title: &str, column: usize| Bars {
             title: format!("{title}: total relative to the network as trained"),
-            x_label: "less is better; the mark is the network as trained".into(),
+            x_label: "lower is better; mark: the network as trained".into(),
             log: false,
             rows: outcomes
                 .iter()
@@ -156,8 +156,8 @@ impl ShiftArguments {
                 .collect(),
         };
         ChartPage {
-            title: "Conditions that training did not see".into(),
-            intro: "Total velocity variation over four seconds, and in brackets its mean over the last half second.".into(),
+            title: "Conditions outside the training distribution".into(),
+            intro: "Total velocity variation over four seconds, with its mean over the last half second in parentheses.".into(),
             bars: vec![relative("Learning in flight", 3), relative("Trained further for that condition", 4)],
             table: people_rows(outcomes),
             note: format!("{NOTE} {} for each of {}.", counted(self.swarms, "swarm"), counted(self.seeds, "seed")),
@@ -179,11 +179,10 @@ impl ShiftArguments {
     }
 }
 
-const NOTE: &str = "Total velocity variation (its mean over the last half second); online: the wide part learns and is averaged, as in \
-the paper; ours: every robot also makes up for what its motors do otherwise than they are told, and heeds what came of its commands; \
-retrained: the best of the same network with other gains and trained further for that condition, flown offline. Gap closed: of what \
-retraining wins over offline, the share that learning in flight wins; – where retraining wins less than 2 %. Change: ours against \
-offline. Mean ± standard deviation over seeds; of the share, its standard error.";
+const NOTE: &str = "Total velocity variation (mean over the last half second); online: the wide part learns with consensus, as in the \
+paper; ours: each robot also adapts its own bias and gain to its actuators; retrained: the network after further \
+training for the condition, without online learning. Gap closed: share of the gain of retraining over offline that ours achieves; – if \
+retraining gains less than 2 %. Change: ours relative to offline. Mean ± standard deviation over seeds; for the share, the standard error.";
 
 fn people_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = ["condition", "expert", "offline", "online", "ours", "retrained", "gap closed", "change"]

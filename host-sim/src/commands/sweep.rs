@@ -252,7 +252,7 @@ impl SweepArguments {
         ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
             intro: format!(
-                "Total of the {} relative to the expert's under the same condition: {} held-out swarms at every value.",
+                "Total of the {} relative to the expert's under the same condition: {} held-out swarms per value.",
                 W::SCORE,
                 self.swarms
             ),

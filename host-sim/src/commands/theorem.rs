@@ -67,37 +67,36 @@ struct Output<'a> {
     robots: usize,
     seed: u64,
     ridge: f64,
-    held: Held,
+    held: BoundCheck,
     ticks: &'a [Row],
 }
 
 /// Whether the bound held at every tick.
 #[derive(Clone, Copy, Serialize)]
-struct Held {
+struct BoundCheck {
     centralised: bool,
     decentralised_mean: bool,
     decentralised_worst: bool,
 }
 
-impl Held {
+impl BoundCheck {
     /// Returns an error, for scripts, if the bound does not hold.
     fn judge(self) -> Result {
         let Self { centralised, decentralised_mean, decentralised_worst } = self;
         if centralised && decentralised_mean && decentralised_worst {
             return Ok(());
         }
-        let whose =
-            if centralised { " for the decentralised rule, for which nobody has proven it" } else { "" };
+        let whose = if centralised { " for the decentralized rule, which has no proof" } else { "" };
         Err(Error::Failed(format!("the bound did not hold at every tick{whose}")))
     }
 
     fn sentences(self) -> [String; 3] {
         let say = |held| if held { "held at every tick" } else { "did NOT hold at every tick" };
         [
-            format!("centralised: the bound {}", say(self.centralised)),
-            format!("decentralised, mean of the robots: the bound {}", say(self.decentralised_mean)),
+            format!("centralized: the bound {}", say(self.centralised)),
+            format!("decentralized, mean of the robots: the bound {}", say(self.decentralised_mean)),
             format!(
-                "decentralised, furthest robot: the bound {} (the paper leaves this proof open)",
+                "decentralized, furthest robot: the bound {} (the paper leaves this proof open)",
                 say(self.decentralised_worst)
             ),
         ]
@@ -118,7 +117,7 @@ impl TheoremArguments {
         outputs.check()?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);
         let within = |value: fn(&Row) -> f64| rows.iter().all(|row| value(row) <= row.bound * (1.0 + 1.0e-9));
-        let held = Held {
+        let held = BoundCheck {
             centralised: within(|row| row.centralised),
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
@@ -135,7 +134,7 @@ impl TheoremArguments {
         held.judge()
     }
 
-    fn page(&self, rows: &[Row], held: Held, origin: Origin) -> ChartPage {
+    fn page(&self, rows: &[Row], held: BoundCheck, origin: Origin) -> ChartPage {
         let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
             name: name.to_owned(),
             color: None,
@@ -155,9 +154,9 @@ impl TheoremArguments {
                 log_y: true,
                 series: vec![
                     series("bound", |row| row.bound, true),
-                    series("centralised", |row| row.centralised, false),
-                    series("decentralised, mean", |row| row.decentralised_mean, false),
-                    series("decentralised, furthest robot", |row| row.decentralised_worst, false),
+                    series("centralized", |row| row.centralised, false),
+                    series("decentralized, mean", |row| row.decentralised_mean, false),
+                    series("decentralized, furthest robot", |row| row.decentralised_worst, false),
                     series("drift of the optimum", |row| row.drift, true),
                 ],
                 ..Chart::default()
@@ -169,7 +168,7 @@ impl TheoremArguments {
         }
     }
 
-    fn print(&self, rows: &[Row], held: Held) {
+    fn print(&self, rows: &[Row], held: BoundCheck) {
         println!(
             "Tracking the optimum of a problem that changes with every tick: {} robots, taps of a real flight (seed {}), ridge {}\n",
             self.robots, self.seed, self.ridge
@@ -184,7 +183,7 @@ impl TheoremArguments {
 
 fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<String>> {
     let heading =
-        ["tick", "bound", "centralised", "decentralised: mean", "furthest robot", "drift of the optimum"];
+        ["tick", "bound", "centralized", "decentralized: mean", "furthest robot", "drift of the optimum"];
     let shown = rows.iter().filter(|row| row.tick % every == 0 || row.tick + 1 == rows.len());
     let row = |row: &Row| {
         let numbers =

@@ -56,7 +56,7 @@ impl Curves {
             title: format!("Training for {}", self.title),
             intro: quality.map_or_else(
                 || format!("Still training: {} epochs so far.", self.epochs.len()),
-                |quality| format!("The network comes to {quality} ({}).", self.score),
+                |quality| format!("Network: {quality} ({}).", self.score),
             ),
             charts: vec![
                 chart(
@@ -65,10 +65,10 @@ impl Curves {
                     false,
                     vec![line("loss", &|epoch| Some(epoch.loss.into()))],
                 ),
-                chart("Validation: flights that it is not trained on", "mean total score", true, validation),
+                chart("Validation episodes", "mean total score", true, validation),
             ],
             table: self.rows(),
-            note: "The network that is kept is the one with the least validation.".into(),
+            note: "The network with the lowest validation score is kept.".into(),
             origin,
             ..ChartPage::default()
         }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_shown_from_its_first_validation_to_its_end() {
+    fn curves_cover_all_validations() {
         let epoch = |epoch, validation| Epoch { epoch, loss: 1.0 / epoch as f32, validation };
         let epochs = vec![epoch(1, None), epoch(2, Some(60.0)), epoch(3, None), epoch(4, Some(50.0))];
         let curves = Curves { title: "flocking", score: "velocity variation in m²/s²", epochs };

@@ -37,7 +37,7 @@ pub struct Bench<W: World> {
 /// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
 pub struct FaultFlight<W: World> {
-    /// Measured figures.
+    /// Measurements figures.
     pub flight: Flight,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
@@ -237,7 +237,7 @@ mod tests {
     use crate::world::flock::Flock;
 
     #[test]
-    fn who_is_left_out_does_not_count() {
+    fn excluded_robots_do_not_count() {
         let motion = |velocity| Motion { position: [0.0; 2], velocity };
         let tick = |far| vec![motion([1.0, 0.0]), motion([100.0, 100.0]), motion([far, 0.0])];
         let flight = Flight {

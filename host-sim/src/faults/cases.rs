@@ -181,7 +181,7 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
         refused(20),
         refused(45),
         Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "forge=1000").jammed() }
-            .because("who fills the air keeps honest frames out of it; a tick is to stay within its time")
+            .because("a flood blocks honest frames; the tick must stay within its time")
             .must(must::within_budget)
             .lasts(20, 1),
     ]
@@ -230,7 +230,7 @@ fn sensors() -> Vec<Case> {
     let stops = |fault, options: &str| {
         Case::new(fault, "10 % at 0.5 s", options)
             .costs(1.15)
-            .because("the others are to fly on as if nothing had happened")
+            .because("the other robots must be unaffected")
             .must(must::no_close_pair)
     };
     vec![
@@ -263,7 +263,7 @@ fn motors() -> Vec<Case> {
         Case::new("motors saturate", "3 m/s²", "saturation=3")
             .expert_too()
             .costs(5.0)
-            .because("1.5 times 10/3: with 3 in place of 10 m/s² whoever steers takes that much longer"),
+            .because("1.5 times 10/3: with 3 instead of 10 m/s², every maneuver takes that much longer"),
     ]
 }
 
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_rows_are_the_same() {
+    fn rows_are_unique() {
         let mut names: Vec<(&str, String)> =
             cases().into_iter().map(|case| (case.fault, case.level)).collect();
         let count = names.len();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_beyond_the_usual_one_has_a_reason() {
+    fn unusual_limits_have_a_reason() {
         for case in cases() {
             let unusual = case.limit.is_none_or(|limit| limit > USUAL);
             assert!(!unusual || !case.because.is_empty(), "{}", case.fault);

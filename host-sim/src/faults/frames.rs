@@ -38,7 +38,7 @@ use crate::{
 const SLOTS: usize = onboard::NEIGHBOURS;
 
 type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
-type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
+type MessageOf<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 
 /// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
@@ -62,21 +62,21 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
 }
 
 /// Returns a message of another robot, as an insider can send it.
-fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> Said<'w> {
+fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> MessageOf<'w> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
     let (chains, wide) = (wdgnn_core::filter::Chains::ZERO, *robot.model().offline());
-    Said { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
+    MessageOf { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
 }
 
 /// Returns the frame of a message.
-fn bytes(codec: &impl Codec, link: &Link, beacon: &Said<'_>) -> Vec<u8> {
+fn bytes(codec: &impl Codec, link: &Link, beacon: &MessageOf<'_>) -> Vec<u8> {
     let mut frame = [0; LONGEST_BUFFER];
     let length = codec.encode(link, beacon, 0, 0, &mut frame).unwrap_or_default();
     frame[..length].to_vec()
 }
 
 /// Returns the frame of a message, sealed with the swarm key.
-fn sealed(link: &Link, beacon: &Said<'_>) -> Vec<u8> {
+fn sealed(link: &Link, beacon: &MessageOf<'_>) -> Vec<u8> {
     bytes(&Sealed::new(Exact, &KEY), link, beacon)
 }
 

@@ -7,14 +7,14 @@
 
 pub mod bench;
 pub mod cases;
-pub mod flown;
 pub mod frames;
 pub mod properties;
 pub mod row;
+pub mod rows;
 
 pub use self::row::{Row, cells};
 
-use self::{bench::Bench, cases::Case, flown::Rows};
+use self::{bench::Bench, cases::Case, rows::Rows};
 use crate::{error::Result, world::World};
 
 /// Rows of a table; each can run separately.

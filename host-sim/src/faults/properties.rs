@@ -17,7 +17,7 @@ const MOST_REFUSED: f64 = 0.02;
 
 /// Measurements of the episodes of a row.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
+pub struct Measurements<'a> {
     /// Counters.
     pub tally: &'a Tally,
     /// Cost relative to the episodes without the fault.
@@ -35,49 +35,49 @@ pub struct Measured<'a> {
 }
 
 /// Returns whether the property holds, and the measured value as text.
-pub type Property = fn(&Measured<'_>) -> (bool, String);
+pub type Property = fn(&Measurements<'_>) -> (bool, String);
 
 /// No property.
-pub(super) fn nothing(_: &Measured<'_>) -> (bool, String) {
+pub(super) fn nothing(_: &Measurements<'_>) -> (bool, String) {
     (true, "–".into())
 }
 
-pub(super) fn same_bits(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn same_bits(of: &Measurements<'_>) -> (bool, String) {
     let words = if of.same { "the same to the last bit" } else { "NOT THE SAME" };
     (of.same && of.tally.refused.total() > 0, words.into())
 }
 
 /// Late frames are used with their time stamp or ignored.
-pub(super) fn late_ignored(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn late_ignored(of: &Measurements<'_>) -> (bool, String) {
     let refused = |reason| of.tally.refused.of(reason);
     let old = refused(Refusal::Replayed) + refused(Refusal::Untimely);
     (old > 0, format!("{old} old frames ignored"))
 }
 
-pub(super) fn some_refused(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn some_refused(of: &Measurements<'_>) -> (bool, String) {
     let refused = of.tally.refused.total();
     (refused > 0, format!("{refused} of {} frames refused", of.tally.heard))
 }
 
-pub(super) fn replays_refused(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn replays_refused(of: &Measurements<'_>) -> (bool, String) {
     let refused = u64::from(of.tally.refused.total());
     (of.same && refused == of.tally.replayed, format!("{refused} of {} refused", of.tally.replayed))
 }
 
-pub(super) fn forgeries_refused(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn forgeries_refused(of: &Measurements<'_>) -> (bool, String) {
     let Tally { forged, fooled, refused, .. } = of.tally;
     let accepted = forged - u64::from(refused.of(Refusal::Forged));
     (of.same && accepted == 0 && *fooled == 0, format!("{accepted} of {forged} accepted"))
 }
 
 /// Frames delayed by an attacker are rejected and have the effect of lost frames.
-pub(super) fn delay_refused(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn delay_refused(of: &Measurements<'_>) -> (bool, String) {
     let all = of.same && u64::from(of.tally.refused.total()) == of.tally.heard;
     let words = if all { "all refused: as a jammer's, to the last bit" } else { "NOT ALL REFUSED" };
     (all, words.into())
 }
 
-pub(super) fn liars_rejected(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn liars_rejected(of: &Measurements<'_>) -> (bool, String) {
     let exchanges = of.tally.longest_deceived;
     let words = match exchanges {
         0 => "never believed".into(),
@@ -88,31 +88,31 @@ pub(super) fn liars_rejected(of: &Measured<'_>) -> (bool, String) {
 }
 
 /// No pair comes closer than 5 cm, regardless of the lies.
-pub(super) fn never_within_5_cm(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn never_within_5_cm(of: &Measurements<'_>) -> (bool, String) {
     let near = of.nearness.nearest >= 0.05;
     (near, if near { "never within 5 cm" } else { "WITHIN 5 cm" }.into())
 }
 
 /// Honest noisy robots are accepted.
-pub(super) fn believed(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn believed(of: &Measurements<'_>) -> (bool, String) {
     let refused = of.tally.truths.share();
     let words = format!("{:.2} % of honest words refused", 100.0 * refused);
     (refused <= MOST_REFUSED, words)
 }
 
 /// Reports the share of accepted honest messages without a limit.
-pub(super) fn share_believed(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn share_believed(of: &Measurements<'_>) -> (bool, String) {
     (true, format!("{:.2} % of honest words refused", 100.0 * of.tally.truths.share()))
 }
 
 /// The fault causes no additional close pair.
-pub(super) fn no_close_pair(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn no_close_pair(of: &Measurements<'_>) -> (bool, String) {
     let none = of.nearness.close_pairs <= of.close_without;
     (none, if none { "no close pair by it" } else { "A CLOSE PAIR BY IT" }.into())
 }
 
 /// All remaining robots get the new key soon, and frames of excluded ones are rejected.
-pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn rekeyed(of: &Measurements<'_>) -> (bool, String) {
     let Tally { longest_rekey, fooled, .. } = of.tally;
     let words = match longest_rekey {
         0 => "everybody in time".into(),
@@ -121,38 +121,38 @@ pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
     (*longest_rekey <= SOON_OVER && *fooled == 0, words)
 }
 
-pub(super) fn back_soon(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn back_soon(of: &Measurements<'_>) -> (bool, String) {
     let ticks = of.tally.longest_return;
     (ticks <= SOON, format!("back within {ticks} ticks"))
 }
 
-pub(super) fn forgotten_soon(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn forgotten_soon(of: &Measurements<'_>) -> (bool, String) {
     let ticks = of.tally.longest_stale;
     (ticks <= SOON, format!("forgotten within {ticks} ticks"))
 }
 
-pub(super) fn within_guard(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn within_guard(of: &Measurements<'_>) -> (bool, String) {
     let untimely = of.tally.refused.of(Refusal::Untimely);
     (untimely == 0, format!("{untimely} frames out of the guard"))
 }
 
-pub(super) fn heard_again(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn heard_again(of: &Measurements<'_>) -> (bool, String) {
     let ticks = of.tally.longest_muted;
     (ticks <= SOON_OVER, format!("heard again within {ticks} ticks"))
 }
 
-pub(super) fn not_crowded_out(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn not_crowded_out(of: &Measurements<'_>) -> (bool, String) {
     let ticks = of.tally.longest_crowded;
     (ticks <= SOON_OVER, format!("without a true neighbour for {ticks} ticks"))
 }
 
 /// Parameters agree up to rounding at the ball, velocities within 0.2 m/s.
-pub(super) fn agrees_again(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn agrees_again(of: &Measurements<'_>) -> (bool, String) {
     let agrees = of.apart <= 0.05 && of.last <= 0.05;
     (agrees, format!("then parameters {:.4} apart, variation {:.4}", of.apart, of.last))
 }
 
-pub(super) fn comes_to_rest(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn comes_to_rest(of: &Measurements<'_>) -> (bool, String) {
     let [hold, slow, stop] = of.tally.alone;
     let frozen = of.tally.learned_alone == 0;
     let learning = if frozen { "frozen" } else { "NOT FROZEN" };
@@ -160,12 +160,12 @@ pub(super) fn comes_to_rest(of: &Measured<'_>) -> (bool, String) {
     (frozen && phases, format!("held {hold}, slowed {slow}, stopped {stop} ticks, learning {learning}"))
 }
 
-pub(super) fn inside_the_ball(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn inside_the_ball(of: &Measurements<'_>) -> (bool, String) {
     (of.tally.violations == 0, "inside the ball".into())
 }
 
 /// The last frame is counted as a flood but not read.
-pub(super) fn within_budget(of: &Measured<'_>) -> (bool, String) {
+pub(super) fn within_budget(of: &Measurements<'_>) -> (bool, String) {
     let most = of.tally.most_heard.saturating_sub(1);
     (most <= MOST_FRAMES, format!("at most {most} looked at"))
 }
@@ -176,13 +176,13 @@ mod tests {
     use crate::tally::Words;
 
     /// Evaluates a property on modified default measurements.
-    fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
+    fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measurements<'_>)) -> bool {
         let (mut tally, mut nearness) = (
             Tally::default(),
             Nearness { close_pairs: 0.0, expert: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
         );
         let (none, near) = (tally.clone(), nearness);
-        let mut of = Measured {
+        let mut of = Measurements {
             tally: &none,
             ratio: 1.0,
             nearness: &near,
@@ -192,7 +192,7 @@ mod tests {
             last: 0.0,
         };
         change(&mut tally, &mut nearness, &mut of);
-        property(&Measured { tally: &tally, nearness: &nearness, ..of }).0
+        property(&Measurements { tally: &tally, nearness: &nearness, ..of }).0
     }
 
     /// Checks that a property holds up to a limit of a counter and not beyond it.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_late_to_come_back_to_be_forgotten_or_to_be_heard_is_an_alarm() {
+    fn late_events_fail_the_property() {
         holds_up_to(back_soon, 20, |tally| &mut tally.longest_return);
         holds_up_to(forgotten_soon, 20, |tally| &mut tally.longest_stale);
         holds_up_to(heard_again, 50, |tally| &mut tally.longest_muted);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_should_have_been_refused_is_an_alarm() {
+    fn accepted_invalid_frames_fail_the_property() {
         let refuse = |tally: &mut Tally, reason| tally.refused.count_many(reason, 9);
         assert!(holds(replays_refused, |tally, _, _| {
             refuse(tally, Refusal::Untimely);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_should_have_been_seen_to_happen_and_was_not_is_an_alarm() {
+    fn missing_effects_fail_the_property() {
         assert!(!holds(some_refused, |_, _, _| {}) && !holds(late_ignored, |_, _, _| {}));
         assert!(!holds(same_bits, |_, _, _| {}), "nothing was doubled");
         let replayed = |tally: &mut Tally| tally.refused.count(Refusal::Replayed);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn held_back_frames_are_refused_all_of_them_and_do_as_little_as_those_that_never_come() {
+    fn delayed_frames_must_have_the_effect_of_lost_frames() {
         let refuse = |tally: &mut Tally, refused| {
             tally.heard = 100;
             tally.refused.count_many(Refusal::Untimely, refused);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_that_is_disowned_and_robots_that_come_near_are_alarms() {
+    fn rejected_noise_and_close_robots_fail_the_property() {
         let words = |told, refused| Words { told, refused };
         assert!(holds(believed, |tally, _, _| tally.truths = words(100, 2)));
         assert!(!holds(believed, |tally, _, _| tally.truths = words(100, 3)));

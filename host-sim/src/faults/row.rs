@@ -34,7 +34,7 @@ pub struct Row {
     pub holds: bool,
     /// Rejected frames by reason.
     pub refused: BTreeMap<Cow<'static, str>, u64>,
-    /// Measured property.
+    /// Measurements property.
     pub property: String,
 }
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_close_pair_too_many_does_not_hold_whatever_it_cost() {
+    fn excess_close_pairs_fail_a_row() {
         let within = |ratio, pairs| Row::within_limits(Some(ratio), Some(1.5), Some(&near(pairs)));
         assert!(within(1.5, 1.5));
         assert!(!within(1.0, 1.6));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fault_leaves_to_be_had_is_allowed_and_no_less_than_without_it() {
+    fn limits_never_decrease() {
         let allowed = |pairs| {
             let mut near = near(0.0);
             near.allow(pairs);

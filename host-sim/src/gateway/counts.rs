@@ -48,7 +48,7 @@ pub fn by_name(refused: &Refusals) -> BTreeMap<&'static str, u32> {
 
 /// Last known state of a real robot, from its frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct RealRobot {
     /// Motion in its last frame.
     pub motion: Motion,
     /// Tick of its last frame.
@@ -61,7 +61,7 @@ pub struct Seen {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sightings {
     /// Real robots by address.
-    pub real: BTreeMap<NodeId, Seen>,
+    pub real: BTreeMap<NodeId, RealRobot>,
     /// Addresses of simulated robots that other senders use.
     pub taken: BTreeSet<NodeId>,
 }

@@ -13,8 +13,8 @@ use wdgnn_robot::onboard::Robot;
 
 use super::{
     counts::Counts,
-    lookout::{Lookout, Sight},
-    simulated::{Overheard, Simulated, Words},
+    decoder::{FrameContent, FrameDecoder},
+    simulated::{ReceivedFrame, Simulated, Words},
 };
 use crate::{
     error::{Error, Result},
@@ -49,7 +49,7 @@ pub struct Flight<'w, C: Codec> {
     settings: Settings,
     make: Make<'w, C>,
     /// Configuration.
-    pub lookout: Lookout,
+    pub decoder: FrameDecoder,
     line: Deframer,
     gateway: Option<Hello>,
     /// Time of the gateway.
@@ -83,7 +83,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     pub fn new(settings: Settings, make: impl FnMut(NodeId) -> Result<Robot<'w, C>> + 'w) -> Self {
         let simulated = settings.simulated.iter().map(|(id, _)| *id).collect();
         Self {
-            lookout: Lookout::new(settings.key, settings.robots, simulated),
+            decoder: FrameDecoder::new(settings.key, settings.robots, simulated),
             settings,
             make: Box::new(make),
             line: Deframer::default(),
@@ -133,7 +133,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         match FromGateway::decode(message) {
             Some(FromGateway::Hello(hello)) => self.greet(hello),
             Some(FromGateway::OtherVersion(version)) => Err(Error::usage(format!(
-                "the gateway speaks version {version} of its messages, this program {VERSION}: flash the gateway of this version"
+                "the gateway has message version {version}, this program {VERSION}: flash the gateway image of this version"
             ))),
             // Messages before the identification are ignored.
             Some(_) if self.gateway.is_none() => Ok(()),
@@ -170,12 +170,12 @@ impl<'w, C: Codec> Flight<'w, C> {
         let carried = Profile::with_code(hello.profile.into());
         if carried != Some(Profile::Dot154) {
             return Err(Error::usage(format!(
-                "the gateway's radio carries the profile {}, this flight is on dot154",
+                "the gateway's profile must be dot154, got {}: flash another image",
                 carried.map_or("of another version", Profile::name)
             )));
         }
         if self.gateway.is_some_and(|known| known.boot_id != hello.boot_id) {
-            return Err(Error::Failed("the gateway was reset in flight: its clock began anew".into()));
+            return Err(Error::Failed("the gateway restarted during the run".into()));
         }
         self.gateway = Some(hello);
         Ok(())
@@ -196,8 +196,8 @@ impl<'w, C: Codec> Flight<'w, C> {
         };
         let ended = began + BYTE_US * (AROUND_BYTES + frame.len() as u64);
         self.counts.late_up += u64::from(ended <= self.closed);
-        let Sight { who, place } = self.lookout.see(content, real);
-        let overheard = Overheard { ended, content: content.into(), real };
+        let FrameContent { who, place } = self.decoder.see(content, real);
+        let overheard = ReceivedFrame { ended, content: content.into(), real };
         for robot in &mut self.robots {
             if let Some(who) = &who {
                 robot.keep_time(who, note, began);
@@ -297,7 +297,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     /// Computes the velocity variation from simulated states and reported motions.
     fn look(&mut self, at: u64) {
         let here = self.robots.iter().map(|robot| robot.motion(at).velocity);
-        let there = self.lookout.sightings.real.values().map(|seen| seen.motion.velocity);
+        let there = self.decoder.sightings.real.values().map(|seen| seen.motion.velocity);
         self.variation.push(variation(here.chain(there)));
     }
 }

@@ -12,8 +12,8 @@
 //! would be rejected as untimely (`LATE_TICKS`).
 
 pub mod counts;
+pub mod decoder;
 pub mod flight;
-pub mod lookout;
 #[cfg(unix)]
 pub mod port;
 pub mod simulated;

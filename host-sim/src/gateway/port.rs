@@ -40,7 +40,7 @@ fn open(path: &Path) -> Result<File> {
             "there is no serial port {name}: is the gateway plugged in? (/dev/ttyACM* or /dev/ttyUSB* on Linux, /dev/tty.usb* on macOS)"
         )),
         io::ErrorKind::PermissionDenied => Error::usage(format!(
-            "{name} may not be opened: on Linux, serial ports are for members of the group dialout"
+            "no permission to open {name}: on Linux, join the group dialout"
         )),
         _ => Error::usage(format!("{name} cannot be opened: {error}")),
     })?;
@@ -53,7 +53,7 @@ fn open(path: &Path) -> Result<File> {
         fcntl_setfl(&port, OFlags::empty())?;
         tcflush(&port, QueueSelector::IFlush)
     };
-    set().map_err(|error| Error::usage(format!("{name} is no serial port for {BAUD} baud: {error}")))?;
+    set().map_err(|error| Error::usage(format!("{name} is not a serial port with {BAUD} baud: {error}")))?;
     Ok(port)
 }
 
@@ -82,7 +82,7 @@ pub fn fly<C: Codec>(
         let bytes = available(&mut port).map_err(lost)?;
         if bytes.is_empty() {
             if flight.is_greeted() && heard.elapsed() > SILENT {
-                return Err(Error::Failed(format!("the gateway at {name} fell silent in flight")));
+                return Err(Error::Failed(format!("the gateway at {name} became silent")));
             }
         } else {
             (heard, any) = (Instant::now(), true);
@@ -91,9 +91,7 @@ pub fn fly<C: Codec>(
         }
         if !flight.is_greeted() && begun.elapsed() > PATIENCE {
             return Err(Error::usage(if any {
-                format!(
-                    "what is at {name} is no gateway: something is said there, and nothing of it is a gateway's"
-                )
+                format!("the device at {name} is not a gateway: its messages are unknown")
             } else {
                 format!(
                     "the gateway at {name} is silent: is it flashed (docs/bring-up.md), and is this its port?"

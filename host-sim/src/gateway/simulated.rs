@@ -27,7 +27,7 @@ const MICROSECOND: u64 = SECOND / 1_000_000;
 
 /// Received frame.
 #[derive(Clone, Debug)]
-pub struct Overheard {
+pub struct ReceivedFrame {
     /// Time of its last symbol on the gateway's clock.
     pub ended: u64,
     /// Content.
@@ -47,7 +47,7 @@ pub struct Words {
 
 /// Result of a tick.
 #[derive(Clone, Debug)]
-pub struct Ticked {
+pub struct TickResult {
     /// Frames to send.
     pub words: Option<Words>,
     /// Accepted frames of real and of simulated robots.
@@ -68,7 +68,7 @@ pub struct Simulated<'w, C: Codec> {
     began: u64,
     /// Next tick.
     pub beat: Beat,
-    inbox: VecDeque<Overheard>,
+    inbox: VecDeque<ReceivedFrame>,
     sequence: u8,
 }
 
@@ -135,13 +135,13 @@ impl<'w, C: Codec> Simulated<'w, C> {
     }
 
     /// Queues a frame within radio range.
-    pub fn receive(&mut self, frame: Overheard) {
+    pub fn receive(&mut self, frame: ReceivedFrame) {
         self.inbox.push_back(frame);
     }
 
     /// Runs the tick with the frames that ended before `closes`. The next tick is the first after
     /// `now` on the robot's clock.
-    pub fn tick(&mut self, closes: u64, now: u64) -> Ticked {
+    pub fn tick(&mut self, closes: u64, now: u64) -> TickResult {
         let Beat { tick, begins, speaks, back } = self.beat;
         match self.rhythm.turn() {
             Some(turn) => self.robot.set_turn(turn),
@@ -174,13 +174,13 @@ impl<'w, C: Codec> Simulated<'w, C> {
             Words { at, frame: [&header[..], &content].concat().into() }
         });
         self.beat = self.rhythm.next(now.max(begins));
-        Ticked { words, taken, refused: report.refused }
+        TickResult { words, taken, refused: report.refused }
     }
 }
 
 /// Radio of one tick.
 struct Air<'a> {
-    heard: std::slice::Iter<'a, Overheard>,
+    heard: std::slice::Iter<'a, ReceivedFrame>,
     /// Authentic frames of real and of simulated robots.
     taken: [u64; 2],
     /// Whether the last frame came from a real robot.

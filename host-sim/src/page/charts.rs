@@ -71,7 +71,7 @@ pub(super) fn figures(charts: &[Chart]) -> (String, Vec<Plot<'_>>) {
         };
         let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
         let label = format!(
-            "{} against {} for {}. Arrow keys read values.",
+            "{} over {} for {}. Arrow keys read values.",
             chart.y_label,
             chart.x_label,
             names.join(", ")
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_holds_everything_it_needs() {
+    fn pages_are_self_contained() {
         let page = charts(&ChartPage {
             title: "Sweep <radius>".into(),
             charts: vec![Chart { title: "one".into(), ..Chart::default() }],

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_in_is_not_read_as_a_template() {
+    fn inserted_text_is_not_a_template() {
         assert_eq!(filled("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} b 2");
     }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_names_its_rows_escapes_its_cells_and_knows_words_from_numbers() {
+    fn html_tables_have_row_names_escapes_and_alignment() {
         let rows =
             [["radius", "who", "total"], ["2", "a < b", "1"]].map(|row| row.map(str::to_owned).to_vec());
         let html = table(&rows);

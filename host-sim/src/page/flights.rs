@@ -6,7 +6,7 @@ use super::{
     charts::figures,
     document::{document, escaped, filled, footer, table},
     replay::{ROBOTS, Recording, Replay},
-    troubles::Troubles,
+    visible_faults::VisibleFaults,
 };
 use crate::{
     chart::{Chart, Drawing, Plot, Series},
@@ -86,7 +86,10 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
     let side_by_side = page.comparison.as_ref().map(|one| comparison(one, page.score, &figures_compared));
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
     let shown = if page.robots > ROBOTS {
-        format!(" The pictures show the {} nearest to the center at the start.", counted(ROBOTS, "robot"))
+        format!(
+            " The pictures show the {} robots nearest to the center at the start.",
+            counted(ROBOTS, "robot")
+        )
     } else {
         String::new()
     };
@@ -182,12 +185,12 @@ fn at_seconds(tick: usize, period: f32) -> f64 {
 
 /// How the faults of a replay are drawn.
 fn troubles(replay: &Replay) -> String {
-    let any = |of: fn(&Troubles) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
+    let any = |of: fn(&VisibleFaults) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
     let rate = 1.0 / (f64::from(replay.period) * f64::from(replay.exchange));
     let sentences = [
         (
             replay.exchange > 1,
-            format!(" Links light up at every exchange: {rate:.0} times a second on {}.", replay.profile),
+            format!(" Links light up at each exchange: {rate:.0} times a second on {}.", replay.profile),
         ),
         (
             any(|troubles| troubles.unheard.iter().any(|(_, pairs)| !pairs.is_empty())),
@@ -195,7 +198,7 @@ fn troubles(replay: &Replay) -> String {
         ),
         (
             any(|troubles| !troubles.liars.is_empty()),
-            " A ring marks a robot that lies or flies another model.".into(),
+            " A ring marks a robot that lies or runs another model.".into(),
         ),
         (any(|troubles| !troubles.away.is_empty()), " A cross marks a robot that is off.".into()),
     ];
@@ -232,7 +235,7 @@ fn spread(swarms: usize) -> String {
         String::new()
     } else {
         format!(
-            " A line is the median over {swarms} swarms. The band holds the middle 80 % of the swarms; point at a name to see its band."
+            " A line is the median over {swarms} swarms. The band contains the middle 80 % of the swarms; point at a name to see its band."
         )
     }
 }
@@ -329,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_of_the_sums_so_far() {
+    fn ratios_are_of_running_totals() {
         assert_eq!(ratios(&[1.0, 2.0, 3.0], &[1.0, 1.0, 4.0]), [1.0, 1.5, 1.0]);
     }
 

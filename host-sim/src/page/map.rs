@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_square_has_the_shade_of_its_robots_and_none_without_any() {
+    fn squares_have_the_shade_of_their_robots() {
         let mut map = Map::new(32);
         assert_eq!(map.side, 2);
         // Two robots at the lower left disagree with one at the upper right; the mean velocity is
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn shades_have_two_ends_and_are_logarithmic_between_them() {
+    fn shades_are_logarithmic_between_two_ends() {
         assert_eq!([0.0, 0.05, 5.0, 1.0e9, f64::NAN].map(shade), ['0', '0', 'l', 'l', '0']);
         assert_eq!(shade(0.5), char::from(SHADES[24]));
     }

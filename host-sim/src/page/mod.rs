@@ -5,7 +5,7 @@ mod document;
 pub mod flights;
 pub mod map;
 pub mod replay;
-pub mod troubles;
+pub mod visible_faults;
 
 pub use charts::{ChartPage, charts};
 pub use flights::{FlightsPage, flights};

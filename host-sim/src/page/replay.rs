@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::{State, Task as _};
 
-use super::{map::Map, troubles::Troubles};
+use super::{map::Map, visible_faults::VisibleFaults};
 use crate::{
     chart::five_digits,
     error::Result,
@@ -66,7 +66,7 @@ pub struct Recording {
     pub changes: Vec<i32>,
     /// Visible faults.
     #[serde(flatten)]
-    pub troubles: Troubles,
+    pub troubles: VisibleFaults,
     /// Map of a large swarm, for states with velocities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
@@ -94,7 +94,7 @@ pub struct Recorder {
     before: Vec<i32>,
     changes: Vec<i32>,
     scenery: Vec<Vec<Spot>>,
-    troubles: Troubles,
+    troubles: VisibleFaults,
     map: Option<Map>,
 }
 
@@ -109,7 +109,7 @@ impl Recorder {
             before: vec![0; 2 * robots],
             changes: Vec::new(),
             scenery: Vec::new(),
-            troubles: Troubles::default(),
+            troubles: VisibleFaults::default(),
             map: (condition.robots > robots).then(|| Map::new(condition.robots)),
         }
     }
@@ -239,9 +239,9 @@ mod tests {
     }
 
     /// Swarm without commands, for tests.
-    struct Nobody;
+    struct NoCommands;
 
-    impl<T: Task> Swarm<T> for Nobody {
+    impl<T: Task> Swarm<T> for NoCommands {
         fn fly(&mut self, _: &Scene<'_, T::State>, _: &mut Vec<T::Output>) -> Result {
             Ok(())
         }
@@ -250,13 +250,13 @@ mod tests {
     fn record<W: World>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
         let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
-        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &Nobody };
+        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &NoCommands };
         recorder.see(&moment).unwrap();
     }
 
     fn recorder() -> Recorder {
         let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
-        let troubles = Troubles::default();
+        let troubles = VisibleFaults::default();
         let map = Some(Map::new(2));
         Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles, map }
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn where_states_tell_no_velocities_places_are_recorded_as_changes() {
+    fn positions_are_recorded_for_states_without_velocities() {
         let mut recorder = recorder();
         for (tick, position) in [(0, [1.0, 2.0]), (1, [9.0, 9.0]), (2, [1.2504, 1.5])] {
             record::<Area>(&mut recorder, tick, &[Cell { position, ..Cell::zero() }]);

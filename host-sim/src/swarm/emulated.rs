@@ -16,7 +16,7 @@ use super::{
     Outcome, Robots, Waking,
     image::BUILD,
     log::Decoder,
-    qemu::{Emulator, Told},
+    qemu::{Emulator, Provisioning},
     torn,
     watchdog::{PATIENCE, Watchdog},
 };
@@ -128,8 +128,8 @@ impl Emulated {
     fn start(&self, robot: usize) -> Result<Emulator> {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
-        let told =
-            told.map(|key| Told { key, roster: if self.proofs { station::roster(name) } else { &[] } });
+        let told = told
+            .map(|key| Provisioning { key, roster: if self.proofs { station::roster(name) } else { &[] } });
         Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
@@ -151,7 +151,7 @@ impl Emulated {
         let qemu = files::read(&self.place(robot).join("qemu")).unwrap_or_default();
         let qemu = String::from_utf8_lossy(&qemu).lines().last().map(str::to_owned);
         let last = self.log(robot).pop().or(qemu).unwrap_or("nothing".into());
-        format!("robot {robot} {how}; the last it said: {}", last.trim())
+        format!("robot {robot} {how}; its last output: {}", last.trim())
     }
 
     /// Calls a function for each running robot with an input. A robot with an error is lost.
@@ -246,7 +246,7 @@ impl Link {
 fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     if hello.version != VERSION {
         return Err(Error::Usage(format!(
-            "the firmware image speaks another version: build it anew with `{BUILD}`"
+            "the firmware image has another protocol version: rebuild it with `{BUILD}`"
         )));
     }
     let (here, there) = (ImageDimensions::of::<T>(), hello.dimensions);
@@ -262,13 +262,13 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     ];
     if let Some((name, here, there)) = fields.into_iter().find(|(_, here, there)| here != there) {
         return Err(Error::Usage(format!(
-            "the firmware image was built for {there} {name}, this program flies {here}: build it anew with `{BUILD}`"
+            "the firmware image was built for {there} {name}, this program expects {here}: rebuild it with `{BUILD}`"
         )));
     }
     let spoken = Profile::with_code(hello.profile).map(|profile| Link { profile, sealed: hello.sealed != 0 });
     if spoken != Some(link) {
         return Err(Error::Usage(format!(
-            "the firmware image speaks {}, this flight is {}: build it anew with `{} {BUILD}`",
+            "the firmware image uses {}, this run uses {}: rebuild it with `{} {BUILD}`",
             spoken.map_or("an unknown profile".into(), Link::words),
             link.words(),
             link.settings(),
@@ -277,7 +277,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     let wanted = model.weights().checksum;
     if hello.model != wanted {
         return Err(Error::Usage(format!(
-            "the firmware image carries model {:08x}, {} is {wanted:08x}: build it anew with `WDGNN_MODEL={} {BUILD}`",
+            "the firmware image contains model {:08x}, {} is {wanted:08x}: rebuild it with `WDGNN_MODEL={} {BUILD}`",
             hello.model,
             model.path().display(),
             model.path().display(),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_for_other_robots_is_refused_by_name() {
+    fn images_of_other_robots_are_rejected() {
         assert_eq!(refusal(|_| {}), None);
         let hidden = refusal(|hello| hello.dimensions.hidden = 16).unwrap();
         assert!(hidden.contains("built for 16 hidden features, this program flies 32"), "{hidden}");

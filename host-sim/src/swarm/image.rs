@@ -34,7 +34,7 @@ pub fn check_emulator() -> Result {
     match version {
         Ok(status) if status.success() => Ok(()),
         _ => Err(Error::usage(format!(
-            "{QEMU} is not there: `apt-get install qemu-system-arm` on Debian and Ubuntu, `brew install qemu` on macOS"
+            "{QEMU} is not installed: `apt-get install qemu-system-arm` on Debian and Ubuntu, `brew install qemu` on macOS"
         ))),
     }
 }
@@ -100,7 +100,8 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
             None => cargo.env_remove(variable),
         };
     }
-    let (built, messages, said) = watched(&mut cargo, crates(settings)).map_err(|error| cannot(&error))?;
+    let (built, messages, said) =
+        build_with_progress(&mut cargo, crates(settings)).map_err(|error| cannot(&error))?;
     if !built {
         if said.contains("target may not be installed") {
             return Err(Error::usage(format!(
@@ -110,13 +111,13 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         return Err(Error::Failed(format!("the firmware does not build (`{BUILD}`):\n{said}")));
     }
     executable(messages.as_bytes())
-        .ok_or_else(|| Error::Failed(format!("`{BUILD}` made no image; give one with --image")))
+        .ok_or_else(|| Error::Failed(format!("`{BUILD}` built no image: give one with --image")))
 }
 
 /// Runs cargo with a progress bar. Returns success, messages and error output.
-fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String)> {
+fn build_with_progress(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String)> {
     let bar = progress::bar(crates, "building");
-    bar.set_message("crates of the robots' firmware");
+    bar.set_message("crates of the firmware");
     let mut child = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // Reads both streams in parallel, so that neither blocks.
     let errors = child.stderr.take().map(|mut stream| {
@@ -201,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_image_is_found_in_what_cargo_says() {
+    fn the_image_is_found_in_cargos_messages() {
         let said =
             b"{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"reason\":\"compiler-artifact\",\
                      \"executable\":\"/t/robot\"}\n{\"reason\":\"build-finished\",\"success\":true}\n";
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_are_counted_once_they_are_done() {
+    fn finished_crates_are_counted() {
         let message = |reason: &str, kind: &str| {
             format!(r#"{{"reason":"{reason}","package_id":"libm 0.2","target":{{"kind":["{kind}"]}}}}"#)
         };

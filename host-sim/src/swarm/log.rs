@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_their_places() {
+    fn log_arguments_are_formatted() {
         let decoder = decoder(&[
             (1, "defmt_info", "robot {=u16}, {=u32:#010x}, {} of {{{=str}}}"),
             (2, "defmt_derived", "Idle|Busy({=?})"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_unknown_is_passed_over() {
+    fn short_and_unknown_frames_are_skipped() {
         let decoder =
             decoder(&[(1, "defmt_info", "{=u32}"), (2, "defmt_prim", "x"), (3, "defmt_warn", "{=i8}")]);
         for frame in [&[1, 0, 1][..], &[2, 0], &[3, 0, 1], &[9, 9], &[]] {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_unpacked_as_rzcobs_says() {
+    fn rzcobs_frames_are_decompressed() {
         // Examples from defmt's encoder; zeros at the end of a frame have no meaning.
         assert_eq!(unpack(&[0x7f]), Some(vec![0; 7]));
         assert_eq!(unpack(&[0x11, 0x7e]), Some(vec![0x11, 0, 0, 0, 0, 0, 0]));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_its_end_waits_and_a_broken_one_is_passed_over() {
+    fn incomplete_frames_wait_and_broken_ones_are_skipped() {
         let decoder = decoder(&[(1, "defmt_info", "here")]);
         assert_eq!(decoder.lines(b"\x00\x00\x01\x7e\x00\x05\x00\x01\x7e\x00\x01\x7e"), ["info  here"; 2]);
         assert_eq!(decoder.lines(b""), [""; 0]);

@@ -26,7 +26,7 @@ const MOST_NUMBERS: usize = MAX_FRAME;
 /// Provisioned secrets of one robot.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "keys are never printed")]
-pub struct Told {
+pub struct Provisioning {
     /// Personal key.
     pub key: Key,
     /// Keys by which the robot authenticates its peers; empty without peer authentication.
@@ -52,7 +52,7 @@ impl Emulator {
         image: &Path,
         id: usize,
         robots: usize,
-        told: Option<&Told>,
+        told: Option<&Provisioning>,
         folder: &Path,
         watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_that_says_nothing_is_ended() {
+    fn silent_children_are_ended() {
         let mut child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
         let child = Arc::new(Mutex::new(child));

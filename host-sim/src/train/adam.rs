@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quadratic_is_brought_to_its_minimum() {
+    fn adam_minimizes_a_quadratic() {
         let mut weights = [5.0];
         let mut adam = Adam::new(1);
         for _ in 0..2000 {

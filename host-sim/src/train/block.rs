@@ -26,7 +26,7 @@ pub struct Block<const V: usize> {
     hidden: Vec<Lanes>,
     output: Vec<Lanes>,
     part: Vec<Lanes>,
-    owed: Vec<Lanes>,
+    grad: Vec<Lanes>,
     width: Width,
 }
 
@@ -53,7 +53,7 @@ impl<const V: usize> Block<V> {
             hidden: rows(net.size.hidden),
             output: rows(outputs),
             part: rows(outputs),
-            owed: Vec::new(),
+            grad: Vec::new(),
             width,
         }
     }
@@ -80,12 +80,12 @@ impl<const V: usize> Block<V> {
         net: &Net<'_>,
         taps: &[f32],
         errors: &[f32],
-        owed: &mut [f32],
+        grad: &mut [f32],
         tallies: &mut Tallies,
     ) {
         let (inputs, outputs) = (net.size.inputs(0), net.size.outputs);
         let blocks = taps.chunks(Self::SAMPLES * inputs).zip(errors.chunks(Self::SAMPLES * outputs));
-        for ((taps, errors), owed) in blocks.zip(owed.chunks_mut(Self::SAMPLES * inputs)) {
+        for ((taps, errors), grad) in blocks.zip(grad.chunks_mut(Self::SAMPLES * inputs)) {
             self.fill(taps.chunks_exact(inputs));
             self.forward(net);
             for output in 0..outputs {
@@ -94,22 +94,22 @@ impl<const V: usize> Block<V> {
                 let errors = errors[output..].iter().step_by(outputs);
                 places.iter_mut().zip(errors).for_each(|(place, error)| *place = *error);
             }
-            let mut lanes = std::mem::take(&mut self.owed);
+            let mut lanes = std::mem::take(&mut self.grad);
             lanes.clear();
             lanes.resize(inputs * V, [0.0; LANES]);
             self.backward(net, tallies, Some(&mut lanes));
-            for (sample, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+            for (sample, grad) in grad.chunks_exact_mut(inputs).enumerate() {
                 let more = lanes.as_flattened()[sample..].iter().step_by(Self::SAMPLES);
-                owed.iter_mut().zip(more).for_each(|(owed, more)| *owed += more);
+                grad.iter_mut().zip(more).for_each(|(grad, more)| *grad += more);
             }
-            self.owed = lanes;
+            self.grad = lanes;
         }
     }
 
     /// Computes the gradients from those of the outputs, which are zero for missing samples. Adds
     /// the gradients of the taps to `grad`, in the layout of the taps.
-    pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, owed: Option<&mut [Lanes]>) {
-        self.width.run(Backward { net, block: self, tallies, owed });
+    pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, grad: Option<&mut [Lanes]>) {
+        self.width.run(Backward { net, block: self, tallies, grad });
     }
 }
 
@@ -192,7 +192,7 @@ struct Backward<'a, 'w, const V: usize> {
     net: &'a Net<'w>,
     block: &'a mut Block<V>,
     tallies: &'a mut Tallies,
-    owed: Option<&'a mut [Lanes]>,
+    grad: Option<&'a mut [Lanes]>,
 }
 
 impl<const V: usize> Kernel for Backward<'_, '_, V> {
@@ -200,7 +200,7 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
 
     #[inline(always)]
     fn run<R: Vector>(self) {
-        let Self { net, block, tallies, owed } = self;
+        let Self { net, block, tallies, grad } = self;
         let outputs = net.size.outputs;
         gradient::<R, V>(&mut tallies.wide, &block.taps, &block.output);
         gradient::<R, V>(&mut tallies.hidden, &block.hidden, &block.output);
@@ -209,11 +209,11 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
         let smooth = net.activation != Activation::Relu;
         for (lanes, readout) in block.hidden.chunks_exact_mut(V).zip(net.readout().chunks_exact(outputs)) {
             for (vector, lanes) in lanes.iter_mut().enumerate() {
-                let mut owed = R::splat(0.0);
+                let mut grad = R::splat(0.0);
                 for (weight, error) in readout.iter().zip(block.output.chunks_exact(V)) {
-                    owed = owed.add(R::splat(*weight).mul(R::load(&error[vector])));
+                    grad = grad.add(R::splat(*weight).mul(R::load(&error[vector])));
                 }
-                let owed = R::splat(net.weights[0]).mul(owed);
+                let grad = R::splat(net.weights[0]).mul(grad);
                 let slope = if smooth {
                     let value = R::load(lanes);
                     R::splat(1.0).sub(value.mul(value))
@@ -223,18 +223,18 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
                     }
                     R::load(lanes)
                 };
-                owed.mul(slope).store(lanes);
+                grad.mul(slope).store(lanes);
             }
         }
         gradient::<R, V>(&mut tallies.deep, &block.taps, &block.hidden);
         total::<R, V>(&mut tallies.bias, &block.hidden);
-        if let Some(owed) = owed {
+        if let Some(grad) = grad {
             let (filter, _) = &net.places.layers[0];
-            product::<R, V>(owed, &block.hidden, &net.weights[filter.clone()], (1, net.size.hidden));
+            product::<R, V>(grad, &block.hidden, &net.weights[filter.clone()], (1, net.size.hidden));
             for error in &mut block.output {
                 R::splat(net.weights[1]).mul(R::load(error)).store(error);
             }
-            product::<R, V>(owed, &block.output, &net.folded, (1, outputs));
+            product::<R, V>(grad, &block.output, &net.folded, (1, outputs));
         }
     }
 }
@@ -279,26 +279,26 @@ mod tests {
                 }
             }
             let mut tallies = Tallies::new(&net);
-            let mut owed = vec![[0.0; LANES]; size.inputs(0) * 4];
-            block.backward(&net, &mut tallies, Some(&mut owed));
+            let mut grad = vec![[0.0; LANES]; size.inputs(0) * 4];
+            block.backward(&net, &mut tallies, Some(&mut grad));
             let mut sums = Sums::new(&net);
             tallies.fold(&net, &mut sums);
             let all = [sums.deep, sums.wide, sums.hidden, sums.output].concat();
-            (outputs, all, owed)
+            (outputs, all, grad)
         };
         let widest = there_and_back(Width::widest());
         for width in Width::all() {
             let this = there_and_back(width);
             assert!(this.0 == widest.0 && this.1 == widest.1 && this.2 == widest.2, "{}", width.name());
         }
-        let (outputs, sums, owed) = widest;
+        let (outputs, sums, grad) = widest;
         // Tolerance for sums of a few dozen terms of size 1 in another order.
         let near = |a: f32, b: f32| assert!((a - b).abs() < 2.0e-4, "{size:?}: {a} {b}");
         outputs.iter().zip(&pass.output).for_each(|(a, b)| near(*a, *b));
         let all = [expected.deep, expected.wide, expected.hidden, expected.output].concat();
         assert_eq!(sums.len(), all.len());
         sums.iter().zip(&all).for_each(|(a, b)| near(*a, *b));
-        for (index, row) in owed.chunks_exact(4).enumerate() {
+        for (index, row) in grad.chunks_exact(4).enumerate() {
             for sample in 0..samples {
                 near(row.as_flattened()[sample], owed_rows[0][sample * size.inputs(0) + index]);
             }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_the_network_of_its_rows_at_every_width_and_for_any_dimensions() {
+    fn blocks_match_the_network_at_all_widths_and_sizes() {
         let size =
             |features, taps, hidden, outputs| Dimensions { features, layers: 1, taps, hidden, outputs };
         check(size(6, 4, 32, 2), Activation::Tanh, 64);

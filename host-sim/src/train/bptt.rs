@@ -43,14 +43,14 @@ struct Memory<W: World> {
 }
 
 /// Recorded episode by tick.
-struct Flown<W: World> {
+struct RecordedEpisode<W: World> {
     states: Vec<Vec<StateOf<W>>>,
     taps: Vec<Vec<f32>>,
     memories: Vec<Vec<Memory<W>>>,
     scores: Vec<f32>,
 }
 
-impl<W: World> Observer<W> for Flown<W> {
+impl<W: World> Observer<W> for RecordedEpisode<W> {
     fn see(&mut self, moment: &Moment<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
@@ -134,8 +134,8 @@ fn one<W: World>(
     let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
     let mut derivative = start.world.derivative().ok_or_else(none)?;
     let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
-    let mut flown: Flown<W> =
-        Flown { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
+    let mut flown: RecordedEpisode<W> =
+        RecordedEpisode { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
     let stop = std::sync::atomic::AtomicBool::new(false);
     // One more tick contains the final score.
     let condition = Condition { ticks: start.condition.ticks + 1, ..start.condition };
@@ -144,7 +144,7 @@ fn one<W: World>(
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
 
-impl<W: World> Flown<W> {
+impl<W: World> RecordedEpisode<W> {
     fn backward(
         &self,
         derivative: &mut dyn Derivative<W>,
@@ -169,21 +169,21 @@ impl<W: World> Flown<W> {
         for tick in (0..ticks).rev() {
             derivative.step(&draft.task, tick as u32, &mut after, &mut commands);
             let error = self.passed(tick, derivative, draft, &commands[tick]);
-            let mut owed = std::mem::take(&mut taps[tick]);
+            let mut grad = std::mem::take(&mut taps[tick]);
             if error.iter().any(|e| *e != 0.0) {
-                block.there_and_back(net, &self.taps[tick], &error, &mut owed, &mut tallies);
+                block.there_and_back(net, &self.taps[tick], &error, &mut grad, &mut tallies);
             }
-            for (robot, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+            for (robot, grad) in grad.chunks_exact_mut(inputs).enumerate() {
                 if self.memories[tick][robot].exchanged {
-                    echo_back(owed, draft.scale, features);
+                    echo_back(grad, draft.scale, features);
                 }
-                self.exchange_back(tick, robot, owed, draft, features, &mut taps);
+                self.exchange_back(tick, robot, grad, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
                 derivative.observe(
                     &draft.task,
                     &memory.state,
                     &memory.others,
-                    &owed[..features],
+                    &grad[..features],
                     &mut |who, number, x| {
                         let (spoke, other) = who.map_or((tick, robot), |other| {
                             let (id, spoke) = memory.heard[other];
@@ -215,13 +215,13 @@ impl<W: World> Flown<W> {
     ) -> Vec<f32> {
         let outputs = OutputOf::<W>::COUNT;
         let robots = self.memories[tick].iter().zip(commands.chunks_exact(outputs));
-        let passed = robots.flat_map(|(memory, owed)| {
+        let passed = robots.flat_map(|(memory, grad)| {
             let Memory { state, others, output, command, .. } = memory;
             let passes = derivative.passes(&draft.task, state, others, output, command);
             passes
                 .into_iter()
-                .zip(owed)
-                .map(|(passes, owed)| if passes { *owed } else { 0.0 })
+                .zip(grad)
+                .map(|(passes, grad)| if passes { *grad } else { 0.0 })
                 .collect::<Vec<_>>()
         });
         passed.collect()
@@ -232,18 +232,18 @@ impl<W: World> Flown<W> {
         &self,
         tick: usize,
         robot: usize,
-        owed: &[f32],
+        grad: &[f32],
         draft: &Draft<'_, W::Task>,
         width: usize,
         taps: &mut [Vec<f32>],
     ) {
         let memory = &self.memories[tick][robot];
-        let each = owed.len();
+        let each = grad.len();
         if !memory.exchanged {
             // Taps are constant between exchanges.
             if let Some(before) = tick.checked_sub(1) {
-                let kept = taps[before][robot * each..][..each].iter_mut().zip(owed).skip(width);
-                kept.for_each(|(sum, owed)| *sum += owed);
+                let kept = taps[before][robot * each..][..each].iter_mut().zip(grad).skip(width);
+                kept.for_each(|(sum, grad)| *sum += grad);
             }
             return;
         }
@@ -252,8 +252,8 @@ impl<W: World> Flown<W> {
         for (other, spoke) in own.into_iter().chain(memory.heard.iter().copied()) {
             // The message contained the taps of the previous exchange.
             if let Some(source) = (spoke as usize).checked_sub(draft.exchange.max(1) as usize) {
-                let sums = taps[source][other as usize * each..].iter_mut().zip(&owed[width..]);
-                sums.for_each(|(sum, owed)| *sum += weight * owed);
+                let sums = taps[source][other as usize * each..].iter_mut().zip(&grad[width..]);
+                sums.for_each(|(sum, grad)| *sum += weight * grad);
             }
         }
     }
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_is_that_of_the_flight() {
+    fn the_gradient_matches_finite_differences() {
         let quirks = Quirks { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..Quirks::default() };
         for (scale, exchange, quirks, normalised) in [
             (Scale::Closed, 1, Quirks::default(), true),
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clamped_command_passes_nothing() {
+    fn clamped_commands_have_no_gradient() {
         let mut setting = setting(Scale::Closed, 1, Quirks::default(), true);
         assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().any(|&g| g != 0.0));
         setting.task.limit = 1.0e-6;
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bits_are_the_same_at_any_number_of_threads() {
+    fn gradients_are_deterministic_for_any_number_of_threads() {
         let setting = setting(Scale::Closed, 1, Quirks { noise: 0.1, ..Quirks::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_without_a_derivative_is_told() {
+    fn worlds_without_derivative_are_rejected() {
         use crate::world::coverage::Area;
         let size = Dimensions { taps: 4, ..SIZE };
         let numbers = initialization::weights(&size, crate::recipe::Architecture::WdGnn, 1);

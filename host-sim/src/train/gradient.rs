@@ -123,7 +123,7 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
         let upper = (1..layers).map(|layer| vec![0.0; robots * net.size.inputs(layer)]);
         std::iter::once(Vec::new()).chain(upper).collect()
     };
-    let mut owed = nothing();
+    let mut grad = nothing();
     for tick in (first..ticks.end).rev() {
         let pass = &passes[tick - first];
         let error = if ticks.contains(&tick) {
@@ -132,12 +132,12 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
         } else {
             vec![0.0; pass.output.len()]
         };
-        net.backward(pass, &error, &mut owed, &mut sums);
+        net.backward(pass, &error, &mut grad, &mut sums);
         let mut earlier = nothing();
         for layer in 1..layers {
-            exchange_back(&mut earlier[layer], &owed[layer], &trajectory.links[tick], scale, hidden);
+            exchange_back(&mut earlier[layer], &grad[layer], &trajectory.links[tick], scale, hidden);
         }
-        owed = earlier;
+        grad = earlier;
     }
     sums
 }
@@ -181,23 +181,23 @@ fn echo(chain: &mut [f32], scale: Scale, width: usize) {
 }
 
 /// The gradient of the tap before the last one applies to the last one, too.
-pub fn echo_back(owed: &mut [f32], scale: Scale, width: usize) {
-    if let Some(before) = owed.len().checked_sub(2 * width).filter(|before| *before > 0) {
-        let (before, last) = owed[before..].split_at_mut(width);
+pub fn echo_back(grad: &mut [f32], scale: Scale, width: usize) {
+    if let Some(before) = grad.len().checked_sub(2 * width).filter(|before| *before > 0) {
+        let (before, last) = grad[before..].split_at_mut(width);
         before.iter().zip(last).for_each(|(before, last)| *last += scale.echo() * before);
     }
 }
 
 /// The gradient of these taps goes to the neighbors' taps of the previous tick.
-fn exchange_back(before: &mut [f32], owed: &[f32], links: &Links, scale: Scale, width: usize) {
+fn exchange_back(before: &mut [f32], grad: &[f32], links: &Links, scale: Scale, width: usize) {
     let each = before.len() / links.robots().max(1);
-    for (robot, owed) in owed.chunks_exact(each).enumerate() {
-        let mut owed = owed.to_vec();
-        echo_back(&mut owed, scale, width);
+    for (robot, grad) in grad.chunks_exact(each).enumerate() {
+        let mut grad = grad.to_vec();
+        echo_back(&mut grad, scale, width);
         let weight = weight(scale, links.of(robot).len());
         for other in summed(links, robot, scale) {
-            for (sum, owed) in before[other * each..].iter_mut().zip(&owed[width..]) {
-                *sum += weight * owed;
+            for (sum, grad) in before[other * each..].iter_mut().zip(&grad[width..]) {
+                *sum += weight * grad;
             }
         }
     }
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn upper_layers_exchange_in_training_as_robots_do_in_flight() {
+    fn training_exchanges_upper_layers_as_robots_do() {
         let size = Dimensions { features: 6, layers: 2, taps: 2, hidden: 16, outputs: 2 };
         let numbers = initialization::weights(&size, Architecture::WdGnn, 1);
         let condition = Condition { robots: 12, ticks: 8, ..Condition::PAPER };
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_one_layer_is_its_samples() {
+    fn windows_of_one_layer_equal_samples() {
         let random = &mut generator(1, Purpose::Weights, 3);
         let size = size(1, 4);
         let trajectory = trajectory(&size, random);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_the_mean_of_its_samples_however_many_parts_it_has() {
+    fn the_batch_gradient_is_the_mean_over_samples_for_any_number_of_parts() {
         let random = &mut generator(1, Purpose::Weights, 4);
         let size = size(1, 4);
         let trajectory = trajectory(&size, random);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_is_flat_where_both_are_clamped_and_linear_far_out() {
+    fn the_loss_is_flat_for_clamped_commands_and_linear_for_large_errors() {
         let loss = Loss { clamp: Some(10.0), huber: 5.0 };
         assert_eq!(loss.of(99.0, 10.0), (0.0, 0.0));
         assert_eq!(loss.of(2.0, 1.0), (1.0, 2.0));

@@ -25,7 +25,7 @@ const BATCH_TRAJECTORIES: usize = 20;
 const WINDOW_TICKS: usize = 8;
 
 /// Swarm that records the expert's command at each tick. The expert or the network is in control.
-struct Pupil<'a, W: World> {
+struct LabeledSwarm<'a, W: World> {
     swarm: SwarmOf<'a, W>,
     expert: SwarmOf<'static, W>,
     /// Whether the expert's commands are applied (behavior cloning) or the network's (data-set
@@ -35,7 +35,7 @@ struct Pupil<'a, W: World> {
     trajectory: Trajectory,
 }
 
-impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
+impl<W: World> Swarm<W::Task> for LabeledSwarm<'_, W> {
     fn fly(&mut self, scene: &Scene<'_, StateOf<W>>, commands: &mut Vec<OutputOf<W>>) -> Result {
         self.swarm.fly(scene, commands)?;
         let mut labels = Vec::with_capacity(commands.len());
@@ -84,7 +84,7 @@ pub fn flights<W: World>(
             };
             let start = Start::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
             let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
-            let mut pupil: Pupil<'_, W> = Pupil {
+            let mut pupil: LabeledSwarm<'_, W> = LabeledSwarm {
                 swarm: draft.typed::<W::Shapes>(&start.states)?,
                 expert: start.world.expert(&draft.task).ok_or_else(nobody)?,
                 expert_drives: epoch == 0,

@@ -111,7 +111,7 @@ mod tests {
     const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
 
     #[test]
-    fn first_weights_repeat_and_are_within_what_their_inputs_allow() {
+    fn initial_weights_are_deterministic_and_bounded() {
         let weights = weights(&SIZE, Architecture::WdGnn, 3);
         let places = Places::of(&SIZE);
         assert_eq!(weights.len(), places.count());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_drives_its_output_against_its_feature_on_every_tap() {
+    fn the_initial_controller_acts_on_all_taps() {
         for exchange in [1, 5] {
             let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
             guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], Scale::Closed, exchange);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_guess_and_with_upper_layers_weights_stay_as_they_were() {
+    fn weights_without_an_initial_controller_are_unchanged() {
         let two = Dimensions { layers: 2, ..SIZE };
         for (size, list) in [(SIZE, &[][..]), (two, &[(0, 0, -30.0)][..])] {
             let drawn = weights(&size, Architecture::WdGnn, 3);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_features_are_all_that_the_network_knows_of_them() {
+    fn feature_rows_contain_all_their_weights() {
         let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
         let rows = rows(&SIZE, &(2..6));
         assert_eq!(rows.iter().map(std::ops::Range::len).sum::<usize>(), 2 * SIZE.taps * 4 * SIZE.hidden);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_an_architecture_does_not_have_gets_no_gradient() {
+    fn missing_parts_of_an_architecture_have_no_gradient() {
         let places = Places::of(&SIZE);
         let frozen = |architecture| {
             let mut gradient = vec![1.0; places.count()];

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_those_of_the_definition_for_any_size() {
+    fn products_match_the_definition_for_all_sizes() {
         for (m, k, n) in [(1, 1, 1), (4, 3, 8), (5, 6, 2), (9, 24, 32), (7, 5, 19), (13, 9, 3)] {
             let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
             let expected = plain(&a, &b, k, n);

@@ -150,7 +150,7 @@ impl<'w> Net<'w> {
     /// Backward pass from the gradient of the output, `error`, with gradients added to `sums`.
     /// `grad` contains the gradients that later ticks contribute to this tick's taps of upper
     /// layers, and returns those of all taps, the first layer's if there is room.
-    pub fn backward(&self, pass: &Pass, error: &[f32], owed: &mut [Vec<f32>], sums: &mut Sums) {
+    pub fn backward(&self, pass: &Pass, error: &[f32], grad: &mut [Vec<f32>], sums: &mut Sums) {
         let Dimensions { hidden, outputs, layers, .. } = self.size;
         let inputs = self.size.inputs(0);
         let top = &pass.values[layers - 1];
@@ -168,18 +168,18 @@ impl<'w> Net<'w> {
             let [gradient, bias_gradient] = [filter, bias].map(|range| range.start - 3..range.end - 3);
             add_transposed_product(&mut sums.deep[gradient], &pass.chains[layer], &d, inputs, hidden);
             add_rows(&mut sums.deep[bias_gradient], &d);
-            if owed[layer].is_empty() {
+            if grad[layer].is_empty() {
                 return;
             }
             let weights = &self.weights[filter.clone()];
-            add_product_by_transposed(&mut owed[layer], 1.0, &d, weights, inputs, hidden);
+            add_product_by_transposed(&mut grad[layer], 1.0, &d, weights, inputs, hidden);
             if layer > 0 {
                 // The gradient of the own signal goes to the layer below.
                 d.clear();
-                d.extend(owed[layer].chunks_exact(inputs).flat_map(|owed| &owed[..hidden]));
+                d.extend(grad[layer].chunks_exact(inputs).flat_map(|grad| &grad[..hidden]));
             }
         }
-        add_product_by_transposed(&mut owed[0], self.weights[1], error, &self.folded, inputs, outputs);
+        add_product_by_transposed(&mut grad[0], self.weights[1], error, &self.folded, inputs, outputs);
     }
 }
 
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn forwards_it_is_the_network_that_robots_fly() {
+    fn the_forward_pass_matches_the_core() {
         check::<OneLayer<6, 4, 32, 2>>();
         check::<TwoLayers<6, 2, 16, 2>>();
         check::<ThreeLayers<6, 2, 16, 2>>();

@@ -129,7 +129,7 @@ impl Width {
             // SAFETY: as in `run`, and the support was checked.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2 if is_x86_feature_detected!("fma") => unsafe { x86::exert_avx2(rounds) },
-            _ => self.run(Exertion(rounds)),
+            _ => self.run(Peak(rounds)),
         }
     }
 }
@@ -138,9 +138,9 @@ impl Width {
 const CHAINS: usize = 12;
 
 /// Unfused multiplications and additions.
-struct Exertion(u32);
+struct Peak(u32);
 
-impl Kernel for Exertion {
+impl Kernel for Peak {
     type Output = f64;
 
     #[inline(always)]
@@ -371,9 +371,9 @@ mod tests {
     use super::*;
 
     /// All operations on two vectors.
-    struct Everything<'a>(&'a Lanes, &'a Lanes);
+    struct AllOperations<'a>(&'a Lanes, &'a Lanes);
 
-    impl Kernel for Everything<'_> {
+    impl Kernel for AllOperations<'_> {
         type Output = [Lanes; 7];
 
         #[inline(always)]
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn every_width_gives_the_bits_of_plain_arithmetic() {
+    fn all_widths_give_identical_bits() {
         let a: Lanes = std::array::from_fn(|lane| (lane as f32 - 7.3) / 3.0);
         let mut b: Lanes = std::array::from_fn(|lane| 1.7 / (lane as f32 - 4.5));
         b[9] = f32::NAN;
@@ -405,13 +405,13 @@ mod tests {
             [a[3].to_bits(); LANES],
         ];
         for width in Width::all() {
-            let results = width.run(Everything(&a, &b)).map(|lanes| lanes.map(f32::to_bits));
+            let results = width.run(AllOperations(&a, &b)).map(|lanes| lanes.map(f32::to_bits));
             assert_eq!(results, expected, "{}", width.name());
         }
     }
 
     #[test]
-    fn exertion_counts_its_operations() {
+    fn the_peak_counts_its_operations() {
         for width in Width::all() {
             let operations = width.exert(3);
             assert!(operations == 3.0 * 2.0 * 12.0 * 16.0 || operations == 3.0 * 2.0 * 12.0 * 8.0);

@@ -17,8 +17,8 @@ use super::super::{output::print_json, stop_on_interrupt};
 use crate::{
     air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
-        Flight, Flown, Outcome, RELEASE, Settings,
-        operator::{Rekey, Told, settings_page},
+        Flight, Outcome, RELEASE, RobotResult, Settings,
+        operator::{Provisioning, Rekey, settings_page},
     },
     error::{Error, Result},
     files,
@@ -130,17 +130,17 @@ struct Output {
     wall_seconds: f64,
 }
 
-struct Prepared<'a> {
+struct ChipRun<'a> {
     settings: Settings,
     model: &'a ModelFile,
     key: Key,
     sealed: bool,
-    told: Told,
+    told: Provisioning,
     faults: &'a Faults,
     start: Start<Flock>,
 }
 
-impl CodecVisitor for Prepared<'_> {
+impl CodecVisitor for ChipRun<'_> {
     type Output = Result<(Outcome, f64, f64)>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
@@ -232,7 +232,7 @@ impl ChipArguments {
         // theirs.
         let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
         let personal = faults.rekey.is_some() || faults.proofs || brought;
-        let told = Told { personal, proofs: faults.proofs };
+        let told = Provisioning { personal, proofs: faults.proofs };
         let path = if let Some(path) = flight.image {
             path.to_path_buf()
         } else {
@@ -280,7 +280,7 @@ impl ChipArguments {
         }
         let began = Instant::now();
         let (sealed, key) = (key.is_some(), key.unwrap_or_default());
-        let prepared = Prepared { settings, model, key, sealed, told, faults, start };
+        let prepared = ChipRun { settings, model, key, sealed, told, faults, start };
         let (outcome, native_total, native_final) = visit_codec(profile, sealed, prepared)?;
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {
@@ -333,7 +333,7 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// Returns the ticks at which robots began to use the next key.
-fn changed_keys(robots: &[Flown]) -> impl Iterator<Item = u32> {
+fn changed_keys(robots: &[RobotResult]) -> impl Iterator<Item = u32> {
     robots
         .iter()
         .filter_map(|robot| robot.epochs.last().filter(|(_, epoch)| *epoch > 0))
@@ -360,9 +360,11 @@ fn print(
     let frames = outcome.frames();
     let [native_total, native_final] = native;
     let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
-    let heard = |robot: &Flown| share(robot.frames.good, robot.frames.reached);
-    let mean = |value: fn(&Flown) -> f64| robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64;
-    let restarts = |robot: &Flown| robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count();
+    let heard = |robot: &RobotResult| share(robot.frames.good, robot.frames.reached);
+    let mean =
+        |value: fn(&RobotResult) -> f64| robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64;
+    let restarts =
+        |robot: &RobotResult| robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count();
     let output = Output {
         robots: robots.len(),
         seconds,
@@ -392,7 +394,7 @@ fn print(
         return;
     }
     let heading =
-        ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "company"];
+        ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "neighbors"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     for (index, robot) in robots.iter().enumerate() {
         let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, robot.frames.reached));
@@ -417,7 +419,7 @@ fn print(
     let sealed = if sealed { "sealed" } else { "unsealed" };
     println!("link                dot154, {sealed}");
     println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
-    println!("native, same losses total {native_total:.2}, final {native_final:.4} m²/s²");
+    println!("native, equal loss  total {native_total:.2}, final {native_final:.4} m²/s²");
     println!("close pairs         {close}");
     println!(
         "frames              {} sent, {:.1} % received, {:.1} % collided, {:.1} % missed",
@@ -432,7 +434,7 @@ fn print(
         robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
     match first {
         None => {
-            println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native);
+            println!("native twins        {} ticks, equal, bit for bit", output.ticks_equal_to_native);
         }
         Some((index, (tick, chip, twin))) => {
             println!(

@@ -114,14 +114,14 @@ struct Output<'a> {
     addresses_taken: Vec<NodeId>,
 }
 
-struct Fly<'a> {
+struct GatewayRun<'a> {
     port: &'a Path,
     flight: &'a GatewayFlight<'a>,
     simulated: Vec<(NodeId, Motion)>,
     key: Option<Key>,
 }
 
-impl CodecVisitor for Fly<'_> {
+impl CodecVisitor for GatewayRun<'_> {
     type Output = Result<Report>;
 
     fn visit<C: FlownCodec>(self) -> Result<Report> {
@@ -141,8 +141,8 @@ impl CodecVisitor for Fly<'_> {
         if !interrupted {
             flown?;
         }
-        let Flight { counts, lookout, variation, refused, .. } = flight;
-        let sightings = lookout.sightings;
+        let Flight { counts, decoder, variation, refused, .. } = flight;
+        let sightings = decoder.sightings;
         Ok(Report { counts, refused: by_name(&refused), sightings, variation, interrupted })
     }
 }
@@ -160,7 +160,7 @@ fn fly<C: FlownCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Re
 #[cfg(not(unix))]
 fn fly<C: FlownCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
     stop_on_interrupt()?;
-    Err(Error::usage("--gateway needs a serial port as Linux and macOS have them"))
+    Err(Error::usage("--gateway needs Linux or macOS"))
 }
 
 impl GatewayArguments {
@@ -186,18 +186,18 @@ impl GatewayArguments {
         }
         if real.len() == robots {
             return Err(Error::usage(
-                "--real names all robots, and none is left to simulate: --robots counts real and simulated robots",
+                "--real names all robots, so none is simulated: --robots counts real and simulated robots",
             ));
         }
         if robots > SLOTS {
-            eprintln!("host-sim: one air has slots for {SLOTS} robots; of {robots}, some will have none");
+            eprintln!("host-sim: the channel has slots for {SLOTS} robots; some of {robots} will have none");
         }
         // The initial states of real robots are unused.
         let mut random = generator(flight.seed, Purpose::Testing, 0);
         let start = Start::draw(&Flock::default(), flight.condition, &mut random)?;
         let everybody = (0..).zip(start.states);
         let simulated = everybody.filter(|(address, _)| !real.contains(address)).collect();
-        let report = visit_codec(flight.profile, key.is_some(), Fly { port, flight, simulated, key })?;
+        let report = visit_codec(flight.profile, key.is_some(), GatewayRun { port, flight, simulated, key })?;
         print(flight, key.is_some(), real, &report);
         if report.interrupted { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -229,29 +229,29 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
         return;
     }
     println!(
-        "{simulated} simulated robots beside {} real ones, {} ticks of flight",
+        "{simulated} simulated robots and {} real ones, {} ticks of flight",
         real.len(),
         variation.len()
     );
     println!("link                dot154, {}", if sealed { "sealed" } else { "unsealed" });
     println!(
-        "velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as they say",
+        "velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as reported",
         r#final = r#final
     );
     println!("{}", frames(counts));
     let reasons: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
     println!(
-        "simulated robots    heard {} frames of real ones and {} of each other, refused {}{reasons}; {} were out of range",
+        "simulated robots    accepted {} frames of real ones and {} of each other, rejected {}{reasons}; {} were out of range",
         counts.taken_of_real,
         counts.taken_of_simulated,
         refused.values().sum::<u32>(),
         counts.beyond
     );
-    println!("line                {} messages damaged", counts.damaged);
+    println!("line                {} damaged messages", counts.damaged);
     if counts.heard > counts.foreign && sightings.real.is_empty() {
         println!(
-            "Robots were heard, and not one frame could be opened: give their --key FILE, or none if they are unsealed."
+            "No received frame was authentic: give the robots' --key FILE, or none if they are unsealed."
         );
     }
     print_robots(real, sightings);
@@ -259,7 +259,7 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
 
 /// Returns a table of frames in both directions.
 fn frames(counts: &Counts) -> String {
-    let heading = ["frames", "all", "late", "sent", "busy", "refused", "no robot's", "spoilt", "lost"];
+    let heading = ["frames", "all", "late", "sent", "busy", "rejected", "foreign", "damaged", "lost"];
     let Counts { given, late_down, sent, busy, refused_down, heard, late_up, foreign, spoilt, lost, .. } =
         *counts;
     let down = [given, late_down, sent, busy, refused_down].map(Some);
@@ -284,18 +284,18 @@ fn print_robots(real: &[NodeId], sightings: &Sightings) {
             Some(seen) => {
                 let ([x, y], tick, frames) = (seen.motion.position, seen.tick, seen.frames);
                 println!(
-                    "robot {address:<13} {frames} frames, the last of tick {tick}, at ({x:.2}, {y:.2}) m as it says"
+                    "robot {address:<13} {frames} frames, the last of tick {tick}, reported position ({x:.2}, {y:.2}) m"
                 );
             }
             None => println!("robot {address:<13} was not heard"),
         }
     }
     for (address, seen) in sightings.real.iter().filter(|(address, _)| !real.contains(address)) {
-        println!("robot {address:<13} {} frames, and nobody said that it is there", seen.frames);
+        println!("robot {address:<13} {} frames, but not named in --real", seen.frames);
     }
     for address in &sightings.taken {
         println!(
-            "robot {address:<13} is simulated, and somebody else speaks with its address: give it another one, or name it with --real"
+            "robot {address:<13} is simulated, but another sender uses its address: change that address, or add it to --real"
         );
     }
 }
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_ranges_and_single_ones_each_once() {
+    fn addresses_are_ranges_and_numbers_without_repetition() {
         let read = |text: &str| text.parse::<Addresses>().map(|Addresses(found)| found);
         assert_eq!(read("5-9").unwrap(), [5, 6, 7, 8, 9]);
         assert_eq!(read("7-8,1, 4").unwrap(), [1, 4, 7, 8]);

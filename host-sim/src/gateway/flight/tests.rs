@@ -50,7 +50,7 @@ fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)>
 }
 
 #[test]
-fn who_is_there_is_told_by_name_when_it_is_no_gateway_of_ours() {
+fn foreign_devices_are_reported() {
     let refusal = |bytes: &[u8]| {
         let mut refusal = String::new();
         with_flight(|flight| refusal = flight.hear(bytes).unwrap_err().to_string());
@@ -69,7 +69,7 @@ fn who_is_there_is_told_by_name_when_it_is_no_gateway_of_ours() {
 }
 
 #[test]
-fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counted() {
+fn robots_have_separate_slots_and_counters() {
     with_flight(|flight| {
         flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
@@ -90,7 +90,7 @@ fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counte
 }
 
 #[test]
-fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in_the_next() {
+fn late_frames_are_counted_and_received_in_the_next_tick() {
     with_flight(|flight| {
         flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
@@ -121,7 +121,7 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
 }
 
 #[test]
-fn what_the_gateway_loses_and_what_is_damaged_is_counted() {
+fn lost_and_damaged_messages_are_counted() {
     with_flight(|flight| {
         let told = |now, lost, malformed| said(&FromGateway::Time { now, lost, malformed });
         flight.hear(&[1, 2, 3, 0]).unwrap();

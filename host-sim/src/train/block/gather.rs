@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_comes_to_its_place_and_what_is_left_stays() {
+    fn transposition_keeps_all_other_numbers() {
         for (stride, samples, numbers) in
             [(16, 16, 24), (16, 13, 24), (16, 3, 7), (16, 0, 4), (6, 6, 5), (1, 1, 9)]
         {

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tanh_is_the_cores_to_the_last_bit() {
+    fn tanh_equals_the_cores_bit_for_bit() {
         let mut numbers: Vec<f32> = (0..48_000_u16).map(|step| f32::from(step) * 5.0e-4 - 12.0).collect();
         numbers.extend([f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0, -0.0, 1.0e-30, 9.02, -9.02]);
         numbers.resize(numbers.len().next_multiple_of(LANES), 0.5);

@@ -17,14 +17,14 @@ use wdgnn_link::{
 };
 use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
-use super::counts::{Seen, Sightings};
+use super::counts::{RealRobot, Sightings};
 
 type Taps = Stacked<TAPS, FEATURES, NoChain>;
 type Wide = Filter<TAPS, FEATURES, OUTPUTS>;
 
 /// Content of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sight {
+pub struct FrameContent {
     /// Sender, if the frame is authentic: clocks synchronize to it.
     pub who: Option<Identity>,
     /// Reported motion of the sender.
@@ -33,7 +33,7 @@ pub struct Sight {
 
 /// Frame decoder.
 #[derive(Clone)]
-pub struct Lookout {
+pub struct FrameDecoder {
     key: Option<Key>,
     /// Sequence number of each sender's newest frame.
     newest: HashMap<NodeId, u32>,
@@ -43,14 +43,14 @@ pub struct Lookout {
     pub sightings: Sightings,
 }
 
-impl fmt::Debug for Lookout {
+impl fmt::Debug for FrameDecoder {
     /// Omits the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Lookout").field("sightings", &self.sightings).finish_non_exhaustive()
+        formatter.debug_struct("FrameDecoder").field("sightings", &self.sightings).finish_non_exhaustive()
     }
 }
 
-impl Lookout {
+impl FrameDecoder {
     /// Creates a decoder for a number of robots, some of them simulated.
     pub fn new(key: Option<Key>, robots: NodeId, simulated: Vec<NodeId>) -> Self {
         Self { key, newest: HashMap::new(), robots, simulated, sightings: Sightings::default() }
@@ -71,30 +71,30 @@ impl Lookout {
     }
 
     /// Decodes a broadcast of a real or simulated robot.
-    pub fn see(&mut self, content: &[u8], real: bool) -> Sight {
-        let Some((origin, motion)) = self.decode(content) else { return Sight::default() };
+    pub fn see(&mut self, content: &[u8], real: bool) -> FrameContent {
+        let Some((origin, motion)) = self.decode(content) else { return FrameContent::default() };
         // Frames that are not newer are authentic, but their motion is ignored.
         let newer = self.newest.get(&origin.sender).is_none_or(|newest| origin.sequence > *newest);
         if newer {
             self.newest.insert(origin.sender, origin.sequence);
         }
         if origin.sender >= self.robots {
-            return Sight::default();
+            return FrameContent::default();
         }
         let (who, motion) = (Some(origin), newer.then_some(motion));
         if !real {
-            return Sight { who, place: motion.map(|motion| motion.position) };
+            return FrameContent { who, place: motion.map(|motion| motion.position) };
         }
         if self.simulated.contains(&origin.sender) {
             self.sightings.taken.insert(origin.sender);
-            return Sight { who, place: None };
+            return FrameContent { who, place: None };
         }
         let known = self.sightings.real.get(&origin.sender);
         let frames = known.map_or(0, |seen| seen.frames) + u64::from(motion.is_some());
         let motion = motion.or(known.map(|seen| seen.motion));
         if let Some(motion) = motion {
-            self.sightings.real.insert(origin.sender, Seen { motion, tick: origin.sequence, frames });
+            self.sightings.real.insert(origin.sender, RealRobot { motion, tick: origin.sequence, frames });
         }
-        Sight { who, place: motion.map(|motion| motion.position) }
+        FrameContent { who, place: motion.map(|motion| motion.position) }
     }
 }

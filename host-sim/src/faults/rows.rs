@@ -8,7 +8,7 @@ use std::{
 use super::{
     bench::{Bench, FaultFlights},
     cases::{Case, Circumstances, all},
-    properties::Measured,
+    properties::Measurements,
     row::{Row, Yardstick, reasons},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Reference episodes by length, swarms and settings, each run once.
-type Known<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
+type References<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
 /// Reference of a row.
 struct Reference<W: World> {
@@ -31,7 +31,7 @@ struct Reference<W: World> {
 #[allow(missing_debug_implementations, reason = "flights are long")]
 pub struct Rows<W: World> {
     bench: Bench<W>,
-    known: Mutex<Known<W>>,
+    known: Mutex<References<W>>,
 }
 
 impl<W: World> Rows<W> {
@@ -73,7 +73,7 @@ impl<W: World> Rows<W> {
             Yardstick::Jammed => nearness.allow(without.close_pairs()),
         }
         let (tally, ratio) = (flown.tally(), flown.ratio(without));
-        let (held, mut property) = (case.property)(&Measured {
+        let (held, mut property) = (case.property)(&Measurements {
             tally: &tally,
             ratio,
             nearness: &nearness,

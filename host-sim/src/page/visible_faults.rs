@@ -9,7 +9,7 @@ const EVERY: u32 = 5;
 
 /// Visible faults of an episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Troubles {
+pub struct VisibleFaults {
     /// Robots that lie or run another model.
     pub liars: Vec<usize>,
     /// Absent robots, each with the first tick of its absence and the first tick after it.
@@ -18,7 +18,7 @@ pub struct Troubles {
     pub unheard: Vec<(u32, Vec<usize>)>,
 }
 
-impl Troubles {
+impl VisibleFaults {
     /// Records a tick of the first robots.
     pub fn see<W: World>(&mut self, moment: &Moment<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
@@ -59,7 +59,7 @@ mod tests {
         world::Condition,
     };
 
-    fn flown(settings: &str) -> Troubles {
+    fn flown(settings: &str) -> VisibleFaults {
         let condition = Condition { robots: 8, ticks: 30, ..Condition::PAPER };
         let mut lineup = Lineup::shipped(RecipeName::Ours).unwrap();
         let faults = Faults { seed: 7, ..Faults::parse(settings).unwrap() };
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_is_seen() {
+    fn faults_are_recorded() {
         let calm = flown("velocity-noise=0.01");
         assert!(!calm.any(), "{calm:?}");
         assert_eq!(flown("liars=STATE:0.25").liars.len(), 2);

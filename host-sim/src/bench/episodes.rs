@@ -26,7 +26,7 @@ const LEAST_TICKS: u32 = 4;
 
 /// Cost of an episode.
 #[derive(Clone, Copy, Debug)]
-pub struct Flown {
+pub struct EpisodeCost {
     /// Robot steps per second of processor time.
     pub steps_per_second: f64,
     /// Memory per robot in bytes, on systems that report it.
@@ -40,7 +40,7 @@ fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
 }
 
 /// Measures one swarm with online learning and messages in memory.
-pub fn typed(robots: usize) -> Result<Flown> {
+pub fn typed(robots: usize) -> Result<EpisodeCost> {
     let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
     let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);
@@ -61,7 +61,7 @@ pub fn typed(robots: usize) -> Result<Flown> {
     }
     let grown = bytes.zip(before).map(|(after, before)| after.saturating_sub(before) as f64 / robots as f64);
     let steps = robots as f64 * f64::from(ticks);
-    Ok(Flown { steps_per_second: steps / shortest, bytes_per_robot: grown })
+    Ok(EpisodeCost { steps_per_second: steps / shortest, bytes_per_robot: grown })
 }
 
 /// Measures one swarm with sealed frames.
