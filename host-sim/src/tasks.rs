@@ -22,15 +22,10 @@ pub trait Entry: Sync {
     fn number(&self) -> u16;
     /// Title, score and default recipe.
     fn words(&self) -> (&'static str, &'static str, &'static str);
-    /// `train`.
     fn train(&self, arguments: &TrainArguments) -> Result;
-    /// `eval`.
     fn eval(&self, arguments: &EvalArguments) -> Result;
-    /// `run`.
     fn run(&self, arguments: &RunArguments) -> Result;
-    /// `sweep`.
     fn sweep(&self, arguments: &SweepArguments) -> Result;
-    /// `faults`.
     fn faults(&self, arguments: &FaultsArguments) -> Result;
 }
 
@@ -88,7 +83,6 @@ impl<W: World> Entry for Of<W> {
     }
 }
 
-/// Returns the task with this name.
 pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();

@@ -29,16 +29,13 @@ pub struct Scene {
     pub taps: Vec<Vec<f64>>,
     /// Expert command minus offline command of each robot.
     pub misses: Vec<[f64; 2]>,
-    /// Links.
     pub links: Links,
 }
 
 /// Result at a tick.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Row {
-    /// Tick.
     pub tick: usize,
-    /// Bound.
     pub bound: f64,
     /// Distance of the central rule to the optimum.
     pub centralised: f64,

@@ -138,7 +138,10 @@ mod tests {
         assert_eq!(refusal(&["star"]), "SHAPE must be ring, line or grid, got star");
         assert_eq!(refusal(&["--robot", "3"]), "there is no option --robot here: did you mean --robots?");
         assert_eq!(refusal(&["ring", "more"]), "there is no argument more here");
-        assert_eq!(refusal(&["ring", "--first", "--second"]), "--first and --second cannot be combined");
+        assert_eq!(
+            refusal(&["ring", "--first", "--second"]),
+            "--first and --second cannot be combined: leave one out"
+        );
         assert_eq!(refusal(&[]), "SHAPE is required");
     }
 

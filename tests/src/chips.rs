@@ -10,7 +10,7 @@ use host_sim::{
     air::options::Faults,
     chips::{
         Flight, Settings,
-        operator::{Told, settings_page},
+        operator::{Provisioning, settings_page},
     },
     flight::Start,
     model::ModelFile,
@@ -67,7 +67,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         kind: Part::Nrf52840,
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
-        pages: Told::default().pages(robots),
+        pages: Provisioning::default().pages(robots),
         gateway: None,
         start,
         radius: condition.radius,
@@ -147,7 +147,7 @@ pub fn told_image(board: &str) -> PathBuf {
 ///
 /// # Panics
 /// When the image is none.
-pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'static, ToldLink> {
+pub fn told_flight(settings: Settings, master: &Key, told: Provisioning) -> Flight<'static, ToldLink> {
     let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
     Flight::new(settings, |id| {
         let personal = personal_key(master, id);

@@ -9,7 +9,7 @@ use host_sim::{
     air::station::{MASTER, frames},
     chips::{
         Flight, RELEASE, Settings,
-        operator::{Rekey, Told},
+        operator::{Provisioning, Rekey},
     },
 };
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
@@ -20,7 +20,7 @@ use system_tests::{
 
 const ROBOTS: usize = 6;
 const EXPELLED: usize = 3;
-const PROVEN: Told = Told { personal: true, proofs: true };
+const PROVEN: Provisioning = Provisioning { personal: true, proofs: true };
 
 /// The settings pages that an engineer flashes to robots with this image: by the operator's keys and the script.
 fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<u8>> {

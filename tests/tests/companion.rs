@@ -16,7 +16,7 @@ use std::{
 
 use host_sim::{
     air::station::MASTER,
-    chips::{Settings, operator::Told, ports},
+    chips::{Settings, operator::Provisioning, ports},
     error::Error,
 };
 use system_tests::{chips, host_sim};
@@ -84,7 +84,7 @@ fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one
     let frames = ["--robots", &robots, "--expel", "1", "--epoch", "1", "--at", "350", "--out", &rekey];
     host_sim(&[&["key", "rekey", "--master", &master], &frames[..]].concat());
     let image = fs::read(chips::told_image("board-nrf52840")).unwrap();
-    let pages = Told { personal: true, proofs: true }.pages(ROBOTS);
+    let pages = Provisioning { personal: true, proofs: true }.pages(ROBOTS);
     let settings = Settings { image, pages, ..chips::settings(ROBOTS, 1, 60.0) };
     let said = flown(settings, &["--seconds", "5", "--kick", "-1", "--rekey", &rekey]);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();

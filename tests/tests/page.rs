@@ -313,9 +313,12 @@ fn what_goes_wrong_is_drawn() {
         "12",
         "--ticks",
         "60",
-        "--fault", "drop-chance=0.4",
-        "--fault", "liars=STATE:0.2",
-        "--fault", "kill=3@20",
+        "--fault",
+        "drop-chance=0.4",
+        "--fault",
+        "liars=STATE:0.2",
+        "--fault",
+        "kill=3@20",
     ];
     let file = written("troubles.html", &arguments);
     let mut browser = Browser::start();
@@ -358,7 +361,8 @@ fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
             "faults",
             "--only",
             "your",
-            "--fault", "drop-chance=0.1",
+            "--fault",
+            "drop-chance=0.1",
             "--swarms",
             "1",
             "--robots",

@@ -33,7 +33,6 @@ use crate::{
 /// Kernel: name, units of work per round, and one round.
 type Kernel = (&'static str, usize, &'static str, fn(usize) -> Result);
 
-/// All kernels.
 const KERNELS: [Kernel; 5] = [
     ("batch", 4096, "sample of a training batch", batch),
     ("through", 50 * 50, "robot-step there and back", through_time),

@@ -5,7 +5,6 @@ use serde::Serialize;
 /// A value that an axis marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// The value.
     pub value: f64,
     /// Label; empty for a line without text.
     pub label: String,
@@ -24,7 +23,6 @@ pub struct Axis {
 /// An axis and its ticks.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    /// The axis.
     pub axis: Axis,
     /// Marked values, ascending.
     pub ticks: Vec<Tick>,

@@ -47,9 +47,7 @@ impl Body {
 /// Message of a robot in a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RobotMessage {
-    /// Command.
     Command(Command),
-    /// Status.
     Status(Status),
 }
 

@@ -143,7 +143,6 @@ pub struct Outcome {
     pub variation: Vec<f64>,
     /// Pairs closer than 0.1 m, summed over ticks.
     pub close: u64,
-    /// Results of the robots.
     pub robots: Vec<RobotResult>,
     /// Swarm tick at which the next key becomes active.
     pub key_changes: Option<u32>,

@@ -29,7 +29,6 @@ pub struct ConditionArguments {
 }
 
 impl ConditionArguments {
-    /// Returns the condition in the world `W`.
     pub fn of<W: World>(&self) -> Result<Condition> {
         let usual = W::condition();
         if self.speed.is_some() && usual.speed == 0.0 {

@@ -216,7 +216,6 @@ impl FaultsArguments {
         Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
-    /// Returns the heading of a table.
     fn heading<W: World>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(

@@ -45,7 +45,6 @@ pub struct OptionValues {
 pub struct Invocation(Vec<OptionValues>);
 
 impl Invocation {
-    /// Returns the options.
     pub fn options(&self) -> &[OptionValues] {
         &self.0
     }

@@ -237,6 +237,6 @@ mod tests {
             frames(&[7; 16], robots, expelled, 1, 600, Profile::Dot154).unwrap_err().to_string()
         };
         assert_eq!(refused(10, &[10]), "--expel names robot 10: the robots are 0 to 9");
-        assert_eq!(refused(65, &[]), "--robots must be at most 64 for new keys, got 65");
+        assert_eq!(refused(65, &[]), "--robots must be at most 64 for key updates, got 65");
     }
 }

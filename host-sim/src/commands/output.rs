@@ -55,7 +55,6 @@ pub struct Results<'a, J> {
     pub print: &'a dyn Fn(),
     /// Returns the CSV rows.
     pub csv: &'a dyn Fn() -> Vec<Vec<String>>,
-    /// Returns the page.
     pub page: &'a dyn Fn() -> Result<String>,
     /// Returns the charts.
     pub plots: &'a dyn Fn() -> Vec<Drawing>,

@@ -120,7 +120,6 @@ struct Setup {
     key: Option<Key>,
 }
 
-/// Result of a run.
 struct RunResult {
     flight: Flight,
     replay: Replay,

@@ -330,7 +330,6 @@ fn written(command: &str, resolved: &Invocation, path: &Path) -> String {
     text
 }
 
-/// Returns a value in TOML.
 fn toml_value(option: &str, value: &str, scenario: &Path) -> String {
     if PATHS.contains(&option) {
         return format!("{:?}", from_folder_of(scenario, Path::new(value)).display().to_string());

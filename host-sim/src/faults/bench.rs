@@ -24,7 +24,6 @@ use crate::{
 pub struct Bench<W: World> {
     /// Models and profile.
     pub lineup: Lineup<W>,
-    /// Condition.
     pub condition: Condition,
     /// Swarms per row.
     pub swarms: usize,

@@ -30,7 +30,6 @@ const MICROSECOND: u64 = SECOND / 1_000_000;
 pub struct ReceivedFrame {
     /// Time of its last symbol on the gateway's clock.
     pub ended: u64,
-    /// Content.
     pub content: Arc<[u8]>,
     /// Whether a real robot sent it.
     pub real: bool,

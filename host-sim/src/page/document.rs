@@ -38,7 +38,6 @@ pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// Returns the footer with the origin.
 pub(super) fn footer(origin: &Origin) -> String {
     let Origin { command, version, scenario, models, faults } = origin;
     let scenario = scenario.as_ref().map_or(String::new(), |file| format!(", from {}", escaped(file)));

@@ -54,7 +54,6 @@ pub struct Replay {
 pub struct Recording {
     /// Name in JSON, which selects the color.
     pub name: &'static str,
-    /// Title.
     pub title: String,
     /// Score at each tick.
     pub score: Vec<f64>,
@@ -114,7 +113,6 @@ impl Recorder {
         }
     }
 
-    /// Returns the recording.
     fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
         Recording {
             name,

@@ -318,12 +318,12 @@ mod tests {
     fn images_of_other_robots_are_rejected() {
         assert_eq!(refusal(|_| {}), None);
         let hidden = refusal(|hello| hello.dimensions.hidden = 16).unwrap();
-        assert!(hidden.contains("built for 16 hidden features, this program flies 32"), "{hidden}");
+        assert!(hidden.contains("built for 16 hidden features, this program expects 32"), "{hidden}");
         let model = refusal(|hello| hello.model = 0xdead_beef).unwrap();
-        assert!(model.contains("carries model deadbeef, models/flocking-wd-gnn.wdgnn is"), "{model}");
+        assert!(model.contains("contains model deadbeef, models/flocking-wd-gnn.wdgnn is"), "{model}");
         let sealed = refusal(|hello| (hello.profile, hello.sealed) = (2, 1)).unwrap();
-        assert!(sealed.contains("speaks dot154 sealed, this flight is exact unsealed"), "{sealed}");
+        assert!(sealed.contains("uses dot154 sealed, this run uses exact unsealed"), "{sealed}");
         assert!(sealed.contains("`WDGNN_PROFILE=exact cargo build"), "{sealed}");
-        assert!(refusal(|hello| hello.version = 0).unwrap().contains("another version"));
+        assert!(refusal(|hello| hello.version = 0).unwrap().contains("another protocol version"));
     }
 }

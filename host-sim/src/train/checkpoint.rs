@@ -21,7 +21,6 @@ pub struct Checkpoint {
     pub run: RunName,
     /// Completed epochs.
     pub epoch: usize,
-    /// Weights.
     pub weights: Vec<f32>,
     /// Optimizer.
     pub adam: Adam,
@@ -34,11 +33,8 @@ pub struct Checkpoint {
 /// Identity of a training run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunName {
-    /// Task.
     pub task: String,
-    /// Recipe.
     pub recipe: RecipeName,
-    /// Architecture.
     pub architecture: Architecture,
     /// Link profile.
     pub profile: Profile,
@@ -50,7 +46,6 @@ pub struct RunName {
     pub exchange: u32,
     /// World and condition.
     pub world: String,
-    /// Seed.
     pub seed: u64,
 }
 

@@ -10,7 +10,6 @@ use crate::{recipe::Architecture, swarm::networks::Draft, world::World};
 pub struct Config<W: World> {
     /// Identity of the run.
     pub name: RunName,
-    /// Recipe.
     pub recipe: Recipe<W>,
     /// Network size.
     pub size: Dimensions,

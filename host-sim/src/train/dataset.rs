@@ -71,7 +71,6 @@ impl Trajectory {
 /// Window of a trajectory.
 #[derive(Clone, Debug)]
 pub struct Window<'a> {
-    /// The trajectory.
     pub trajectory: &'a Trajectory,
     /// Ticks before the window that only fill the delay lines.
     pub warm_up: usize,

@@ -126,7 +126,6 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().fold(rest, |sum, part| sum + part)
 }
 
-/// Adds all rows to `sums`.
 pub fn add_rows(sums: &mut [f32], rows: &[f32]) {
     for row in rows.chunks_exact(sums.len()) {
         for (sum, x) in sums.iter_mut().zip(row) {

@@ -14,7 +14,6 @@ pub struct Imitation {
     pub mixed: bool,
     /// Samples per step drawn at random; `None` takes 20 whole trajectories per step, each once per epoch.
     pub samples: Option<usize>,
-    /// Loss.
     pub loss: Loss,
 }
 

@@ -19,7 +19,6 @@ use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transp
 /// Offsets of the parts in the list of weights: α_D, α_W, β, the layers, B, b, R, ρ.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// A and a of each layer.
     pub layers: Vec<(Range<usize>, Range<usize>)>,
     /// B.
     pub wide: Range<usize>,
@@ -65,11 +64,9 @@ impl Places {
 /// Network to train.
 #[derive(Clone, Debug)]
 pub struct Net<'w> {
-    /// Size.
     pub size: Dimensions,
     /// Activation of the deep part.
     pub activation: Activation,
-    /// Weights.
     pub weights: &'w [f32],
     /// Offsets of the parts.
     pub places: Places,
@@ -190,7 +187,6 @@ pub struct Sums {
     pub(super) wide: Vec<f32>,
     pub(super) hidden: Vec<f32>,
     pub(super) output: Vec<f32>,
-    /// Loss.
     pub loss: f32,
     /// Number of samples.
     pub count: usize,

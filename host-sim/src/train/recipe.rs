@@ -22,9 +22,7 @@ use crate::{
 /// Parameters of a training run.
 #[derive(Clone, Debug)]
 pub struct Recipe<W: World> {
-    /// Name.
     pub name: RecipeName,
-    /// World.
     pub world: W,
     /// Condition of training and validation episodes.
     pub condition: Condition,
@@ -32,7 +30,6 @@ pub struct Recipe<W: World> {
     pub robots_fixed: bool,
     /// Training method.
     pub method: Method,
-    /// Epochs.
     pub epochs: usize,
     /// Steps per epoch.
     pub steps: usize,

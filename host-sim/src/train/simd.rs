@@ -90,7 +90,6 @@ impl Width {
         *WIDEST.get_or_init(|| Self::all().first().copied().unwrap_or(Self(Kind::Baseline)))
     }
 
-    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]

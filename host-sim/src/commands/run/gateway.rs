@@ -78,7 +78,6 @@ pub struct GatewayFlight<'a> {
     pub profile: Profile,
     /// Network.
     pub model: &'a ModelFile,
-    /// Condition.
     pub condition: &'a Condition,
     /// Seed of the initial states.
     pub seed: u64,
