@@ -54,7 +54,7 @@ fn invalid_shards_are_rejected() {
     for (content, sentence) in [
         ("{}".to_owned(), "it.json is not the output of a shard"),
         (shard("[]").replace("1/1", "0/1"), "it.json is not the output of a shard"),
-        (shard("[]").replace(env!("CARGO_PKG_VERSION"), "0.0.9"), "it.json is of version 0.0.9"),
+        (shard("[]").replace(env!("CARGO_PKG_VERSION"), "0.0.9"), "it.json has version 0.0.9"),
         (shard(r#"["tasks"]"#), "`tasks` has no shards"),
         (shard(r#"["eval","--shard","1/2"]"#), "has no shards"),
         (shard("[]"), "`` has no shards"),

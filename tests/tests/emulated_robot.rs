@@ -213,7 +213,7 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     fs::write(&file, made_up(32, 1)).unwrap();
     let other = image::build_with("robot", &[], &model_in_image).unwrap();
     let refused = start(&other, Profile::Exact).unwrap_err().to_string();
-    assert!(refused.contains("the firmware image carries model"), "{refused}");
+    assert!(refused.contains("the firmware image contains model"), "{refused}");
 
     let settings = [model_in_image[0], ("WDGNN_PROFILE", "dot154")];
     let other = image::build_with("robot", &[], &settings).unwrap();

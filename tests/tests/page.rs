@@ -367,8 +367,8 @@ fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
             "1",
             "--robots",
             "8",
-            "--seconds",
-            "2",
+            "--ticks",
+            "200",
         ],
     );
     let mut browser = Browser::start();

@@ -31,7 +31,7 @@ pub struct ModelArguments {
 /// Training recipe of the supplied networks.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct RecipeArguments {
-    /// Training recipe of the supplied flocking networks [default: bptt].
+    /// Training recipe of the supplied flocking networks [default: through].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
 }

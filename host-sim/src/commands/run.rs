@@ -96,14 +96,14 @@ pub struct RunArguments {
     image: Option<PathBuf>,
     #[command(flatten)]
     records: RecordArguments,
-    #[command(flatten)]
-    outputs: OutputArguments,
     /// Run the swarm in QEMU and natively, and compare all commands and parameters.
     #[arg(long)]
     compare: bool,
     /// Print the logs of emulated robots.
     #[arg(long)]
     log: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
     #[command(flatten)]
     gateway: GatewayArguments,
     #[command(flatten)]
@@ -169,7 +169,7 @@ impl RunArguments {
         match self.target {
             Target::Chip(_) => resolved.without("profile").with_default("profile", self.profile().name()),
             // Options for chips only.
-            Target::Native | Target::Qemu(_) => resolved.without("power-on-spread").without("ppm"),
+            Target::Native | Target::Qemu(_) => resolved.without("power-on-spread"),
         }
     }
 }

@@ -15,7 +15,7 @@ use wdgnn_robot::onboard;
 
 use super::super::{output::print_json, stop_on_interrupt};
 use crate::{
-    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
+    air::{clocks::ClockFaults, events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Outcome, RELEASE, RobotResult, Settings,
         operator::{Provisioning, Rekey, settings_page},
@@ -36,8 +36,8 @@ use crate::{
 
 /// Time between the first and the last power-on in seconds.
 const SPREAD_SECONDS: OptionRange = OptionRange::real(0.0, 60.0);
-/// Frequency error of a crystal in parts per million.
-const PPM: OptionRange = OptionRange::real(0.0, 1000.0);
+/// Default of the largest frequency error of the crystals in parts per million.
+const CRYSTAL_PPM: f64 = 40.0;
 
 /// Options for emulated boards.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -46,9 +46,6 @@ pub struct ChipArguments {
     /// Time between the first and the last power-on in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.4, value_parser = SPREAD_SECONDS.parser::<f64>())]
     power_on_spread: f64,
-    /// Largest frequency error of the crystals in parts per million.
-    #[arg(long, value_name = "PPM", default_value_t = 40.0, value_parser = PPM.parser::<f64>())]
-    ppm: f64,
     /// Create a pseudo-terminal per robot in this folder (robot0, …) for firmware/companion.py,
     /// without a simulated world.
     #[arg(long, value_name = "FOLDER")]
@@ -60,7 +57,7 @@ pub struct ChipArguments {
 
 impl Default for ChipArguments {
     fn default() -> Self {
-        Self { power_on_spread: 0.4, ppm: 40.0, serial_ports: None, gateway_chip: false }
+        Self { power_on_spread: 0.4, serial_ports: None, gateway_chip: false }
     }
 }
 
@@ -183,7 +180,7 @@ impl ChipArguments {
             return Ok(());
         }
         Err(Error::usage(
-            "--power-on-spread, --ppm, --serial-ports and --gateway-chip need --target nrf52840 or nrf52833",
+            "--power-on-spread, --serial-ports and --gateway-chip need --target nrf52840 or nrf52833",
         ))
     }
 
@@ -210,12 +207,13 @@ impl ChipArguments {
             rekey: faults.rekey.clone(),
             expelled: faults.expelled.clone(),
             proofs: faults.proofs,
+            clocks: ClockFaults { drift: faults.clocks.drift, ..ClockFaults::default() },
             seed: faults.seed,
             ..Faults::default()
         };
         if *faults != known {
             return Err(Error::usage(
-                "chips support only the faults drop-chance, kill, reboot, rekey, expel and peer-auth: leave out the others",
+                "chips support only the faults drop-chance, drift, kill, reboot, rekey, expel and peer-auth: leave out the others",
             ));
         }
         if self.gateway_chip && faults.proofs {
@@ -267,7 +265,7 @@ impl ChipArguments {
             radius: condition.radius,
             seconds,
             apart: self.power_on_spread,
-            ppm: self.ppm,
+            ppm: if faults.clocks.drift > 0.0 { faults.clocks.drift } else { CRYSTAL_PPM },
             loss: faults.radio.loss.chance,
             companions_die: None,
             kills: moments(&faults.events.kills),
