@@ -12,7 +12,6 @@ pub struct Origin {
     /// Scenario file, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// Networks.
     pub models: String,
     /// Faults as settings; `none` without faults.
     pub faults: String,

@@ -149,15 +149,12 @@ fn first_row() -> Row {
 /// Measurement plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
-    /// Networks.
     pub lineup: &'a Lineup<Flock>,
     /// Swarms per seed.
     pub swarms: usize,
     /// Number of seeds.
     pub seeds: usize,
-    /// First seed.
     pub seed: u64,
-    /// Retraining steps.
     pub retrain: usize,
     /// Flag that ends the run early.
     pub stop: &'a AtomicBool,

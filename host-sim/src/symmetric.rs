@@ -6,7 +6,6 @@
 pub struct Eigen {
     /// Eigenvalues in any order.
     pub values: Vec<f64>,
-    /// Orthonormal eigenvectors.
     pub vectors: Vec<Vec<f64>>,
 }
 

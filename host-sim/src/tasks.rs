@@ -91,7 +91,6 @@ pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
 }
 
 /// Returns the name of the task with this number in weight files.
-#[must_use]
 pub fn name_of(tasks: Tasks<'_>, number: u16) -> Option<&'static str> {
     tasks.iter().find(|task| task.number() == number).map(|task| task.name())
 }

@@ -8,7 +8,6 @@ use crate::error::Error;
 const MAX_VALUE_CHARS: usize = 60;
 
 /// Returns the option with a rejected value, without dashes.
-#[must_use]
 pub fn option(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(argument).trim_start_matches('-').to_owned())
 }

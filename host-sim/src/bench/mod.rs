@@ -43,15 +43,15 @@ pub struct Figures {
 pub const SWARMS: [usize; 7] = [50, 500, 1_000, 2_000, 20_000, 200_000, 1_000_000];
 
 /// Runs all benchmarks up to a number of robots. `report` receives the name of the next one.
-pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
+pub fn measure(largest: usize, report: &dyn Fn(&str)) -> Result<Figures> {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let alone =
         alone.map_err(|error| crate::error::Error::Failed(format!("cannot start a thread: {error}")))?;
-    told("the processor's peak");
+    report("the processor's peak");
     let peak = alone.install(training::peak);
-    told("a training batch");
+    report("a training batch");
     let batch = alone.install(training::batch);
-    told("training through time");
+    report("training through time");
     let through = alone.install(training::through)?;
     let mut figures = Figures {
         train_cpu_seconds_per_batch: batch,
@@ -64,16 +64,16 @@ pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
         peak_operations_per_second: peak,
         registers: crate::train::simd::Width::widest().name(),
     };
-    told("50 robots in sealed bytes");
+    report("50 robots in sealed bytes");
     let sealed = alone.install(|| episodes::sealed(50))?;
     figures.robot_steps_through_sealed_bytes_per_cpu_second.insert(50, sealed);
     for robots in SWARMS.into_iter().filter(|robots| *robots <= largest) {
-        told(&format!("{robots} robots"));
+        report(&format!("{robots} robots"));
         let flown = alone.install(|| episodes::typed(robots))?;
         figures.robot_steps_per_cpu_second.insert(robots, flown.steps_per_second);
         figures.bytes_per_robot = flown.bytes_per_robot.or(figures.bytes_per_robot);
     }
-    told("two threads");
+    report("two threads");
     figures.thread_speedup.insert(2, episodes::speedup(2)?);
     Ok(figures)
 }

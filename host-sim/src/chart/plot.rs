@@ -46,7 +46,6 @@ pub struct Plot<'a> {
 
 impl Chart {
     /// Returns the drawing with title and legend, for a file.
-    #[must_use]
     pub fn drawing(&self) -> Drawing {
         let mut drawing = Drawing { width: SIZE[0] + 2.0 * MARGIN, height: MARGIN, ..Drawing::default() };
         if !self.title.is_empty() {
@@ -64,7 +63,6 @@ impl Chart {
     }
 
     /// Returns the chart with its axes, for a page.
-    #[must_use]
     pub fn plot(&self) -> Plot<'_> {
         let [width, height] = SIZE;
         let mut drawing = Drawing { width, height, ..Drawing::default() };
@@ -195,7 +193,6 @@ fn line(drawing: &mut Drawing, series: &Series, index: usize, x: &Scale, y: &Sca
 
 impl Bars {
     /// Returns the drawing, for pages and files.
-    #[must_use]
     pub fn drawing(&self) -> Drawing {
         let letters = self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or_default();
         let left = MARGIN + 8.0 + letters as f32 * LETTER;

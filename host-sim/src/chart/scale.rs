@@ -33,7 +33,6 @@ const EPSILON: f64 = 1.0e-9;
 
 impl Scale {
     /// Returns the position of a value, in pixels.
-    #[must_use]
     pub fn at(&self, value: f64) -> f32 {
         let Axis { ends: [low, high], pixels: [from, to], log } = self.axis;
         let share = if log {
@@ -46,7 +45,6 @@ impl Scale {
     }
 
     /// Returns a linear axis with about `count` steps. `outwards` extends it to whole steps.
-    #[must_use]
     pub fn linear([mut low, mut high]: [f64; 2], pixels: [f32; 2], count: usize, outwards: bool) -> Self {
         if low >= high {
             (low, high) = (low - 0.5, high + 0.5);
@@ -70,7 +68,6 @@ impl Scale {
     }
 
     /// Returns a logarithmic axis.
-    #[must_use]
     pub fn logarithmic([low, high]: [f64; 2], pixels: [f32; 2]) -> Self {
         let power = |value: f64| 10.0_f64.powf((value.log10() + EPSILON).floor());
         let nice = [1.0, 2.0, 5.0, 10.0];

@@ -56,7 +56,6 @@ const TICK: u64 = SECOND / 100;
 /// Configuration of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Chip.
     pub kind: Part,
     /// Bytes of the ELF image.
     pub image: Vec<u8>,
@@ -66,7 +65,6 @@ pub struct Settings {
     pub pages: Vec<Vec<u8>>,
     /// Image of a gateway on the channel, behind the robots.
     pub gateway: Option<Vec<u8>>,
-    /// Initial states.
     pub start: Vec<Motion>,
     /// Radio range in m.
     pub radius: f32,
@@ -93,7 +91,6 @@ pub struct Settings {
 /// Frames of one robot since the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
-    /// Frames sent.
     pub sent: u64,
     /// Sum over frames of powered receivers within range.
     pub reached: u64,
@@ -122,7 +119,6 @@ pub struct RobotResult {
     pub equal: u64,
     /// First tick with another command.
     pub differs: Option<(u32, [f32; 2], [f32; 2])>,
-    /// Log bytes.
     pub log: Vec<u8>,
     /// Largest stack use in bytes.
     pub stack: u32,
@@ -197,7 +193,6 @@ pub struct Flight<'w, C: Codec> {
     awake: Vec<u64>,
     variation: Vec<f64>,
     close: u64,
-    /// Recorded frames.
     pub overheard: VecDeque<Arc<[u8]>>,
 }
 

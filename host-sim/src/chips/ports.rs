@@ -53,7 +53,6 @@ struct Line {
     /// Slave end, kept open so that the line exists before and after a companion.
     _other_end: fs::File,
     frame: Vec<u8>,
-    /// Baud rate.
     baud: u64,
     /// Number of unanswered commands.
     unanswered: bool,

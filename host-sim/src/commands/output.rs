@@ -79,7 +79,6 @@ impl OutputArguments {
     }
 
     /// Returns whether an output is this file.
-    #[must_use]
     pub fn names(&self, path: &Path) -> bool {
         self.places().any(|(_, place)| place == path)
     }

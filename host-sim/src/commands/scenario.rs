@@ -71,7 +71,6 @@ impl ScenarioArguments {
 /// A scenario file and the options that it contributes to the command line.
 #[derive(Debug)]
 pub struct Source {
-    /// The file.
     pub path: PathBuf,
     options: Vec<String>,
 }

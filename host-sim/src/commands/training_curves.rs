@@ -13,7 +13,6 @@ use crate::{
 pub struct Epoch {
     /// Number, from 1 on.
     pub epoch: usize,
-    /// Mean loss.
     pub loss: f32,
     /// Mean total score of the validation episodes, at epochs with a validation.
     pub validation: Option<f64>,

@@ -36,7 +36,6 @@ pub struct Bench<W: World> {
 /// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
 pub struct FaultFlight<W: World> {
-    /// Measurements figures.
     pub flight: Flight,
     world: W,
     states: Vec<Vec<StateOf<W>>>,

@@ -18,7 +18,6 @@ const MOST_REFUSED: f64 = 0.02;
 /// Measurements of the episodes of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurements<'a> {
-    /// Counters.
     pub tally: &'a Tally,
     /// Cost relative to the episodes without the fault.
     pub ratio: f64,
@@ -30,7 +29,6 @@ pub struct Measurements<'a> {
     pub same: bool,
     /// Disagreement of parameters at the end.
     pub apart: f64,
-    /// Final score.
     pub last: f64,
 }
 

@@ -26,7 +26,6 @@ pub struct Row {
     pub limit: Option<f64>,
     /// Reason for an unusual limit.
     pub because: Cow<'static, str>,
-    /// Comparison.
     pub yardstick: Yardstick,
     /// Distances between robots; null for rows about frames.
     pub nearness: Option<Nearness>,
@@ -34,7 +33,6 @@ pub struct Row {
     pub holds: bool,
     /// Rejected frames by reason.
     pub refused: BTreeMap<Cow<'static, str>, u64>,
-    /// Measurements property.
     pub property: String,
 }
 

@@ -48,7 +48,6 @@ type Make<'w, C> = Box<dyn FnMut(NodeId) -> Result<Robot<'w, C>> + 'w>;
 pub struct Flight<'w, C: Codec> {
     settings: Settings,
     make: Make<'w, C>,
-    /// Configuration.
     pub decoder: FrameDecoder,
     line: Deframer,
     gateway: Option<Hello>,
@@ -63,7 +62,6 @@ pub struct Flight<'w, C: Codec> {
     told: Option<[u16; 2]>,
     /// End of the last closed tick.
     closed: u64,
-    /// Counters.
     pub counts: Counts,
     /// Frames that simulated robots rejected.
     pub refused: Refusals,

@@ -51,13 +51,11 @@ pub struct TickResult {
     pub words: Option<Words>,
     /// Accepted frames of real and of simulated robots.
     pub taken: [u64; 2],
-    /// Rejected frames.
     pub refused: Refusals,
 }
 
 /// Simulated robot.
 pub struct Simulated<'w, C: Codec> {
-    /// Address.
     pub id: NodeId,
     robot: Robot<'w, C>,
     rhythm: Rhythm<OTHERS>,
@@ -65,7 +63,6 @@ pub struct Simulated<'w, C: Codec> {
     body: Body,
     /// Gateway time at the start of the run, with the robot on the ground.
     began: u64,
-    /// Next tick.
     pub beat: Beat,
     inbox: VecDeque<ReceivedFrame>,
     sequence: u8,

@@ -11,7 +11,6 @@ use crate::{
 /// A page of charts.
 #[derive(Clone, Debug, Default)]
 pub struct ChartPage {
-    /// Heading.
     pub title: String,
     /// One or two sentences under the heading.
     pub intro: String,

@@ -24,9 +24,7 @@ const BAND: [f64; 2] = [0.1, 0.9];
 /// Content of a page.
 #[derive(Clone, Debug)]
 pub struct FlightsPage<'a> {
-    /// The heading.
     pub title: String,
-    /// Introduction.
     pub lead: String,
     /// Two flights side by side, above everything else.
     pub comparison: Option<Comparison<'a>>,
@@ -34,7 +32,6 @@ pub struct FlightsPage<'a> {
     pub heading: String,
     /// Name of the score, with its unit.
     pub score: &'static str,
-    /// All flights.
     pub outcomes: &'a [Outcome],
     /// Robots of a swarm.
     pub robots: usize,
@@ -55,7 +52,6 @@ pub struct FlightsPage<'a> {
 /// Flights of one swarm side by side.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// The heading.
     pub title: String,
     /// The result in one sentence.
     pub finding: String,

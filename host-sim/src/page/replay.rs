@@ -33,7 +33,6 @@ pub struct Replay {
     pub period: f32,
     /// Radio range in m.
     pub radius: f32,
-    /// Recorded robots.
     pub robots: usize,
     /// Recorded ticks, ascending from 0.
     pub ticks: Vec<u32>,
@@ -41,11 +40,9 @@ pub struct Replay {
     pub start: Vec<i32>,
     /// Scenery at each recorded tick.
     pub scenery: Vec<Vec<Spot>>,
-    /// Link profile.
     pub profile: &'static str,
     /// Ticks per exchange.
     pub exchange: u32,
-    /// Recorded controllers.
     pub flights: Vec<Recording>,
 }
 

@@ -225,7 +225,6 @@ impl<T: Flown> Robots<T> for Emulated {
 /// Radio link of the robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Link profile.
     pub profile: Profile,
     /// Whether frames are sealed.
     pub sealed: bool,

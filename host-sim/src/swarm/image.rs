@@ -44,9 +44,7 @@ pub fn check_emulator() -> Result {
 pub struct Settings<'a> {
     /// Name of the task.
     pub task: &'a str,
-    /// Cargo package.
     pub package: &'a str,
-    /// Link profile.
     pub profile: Profile,
     /// Key file; without one, frames are not sealed.
     pub key: Option<&'a Path>,

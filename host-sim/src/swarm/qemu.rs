@@ -27,7 +27,6 @@ const MOST_NUMBERS: usize = MAX_FRAME;
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "keys are never printed")]
 pub struct Provisioning {
-    /// Personal key.
     pub key: Key,
     /// Keys by which the robot authenticates its peers; empty without peer authentication.
     pub roster: &'static [Key],

@@ -19,10 +19,8 @@ use crate::{
 pub struct Checkpoint {
     /// Identity of the run; checkpoints of other runs are rejected.
     pub run: RunName,
-    /// Completed epochs.
     pub epoch: usize,
     pub weights: Vec<f32>,
-    /// Optimizer.
     pub adam: Adam,
     /// Weights that produced the episodes of the data set, oldest epoch first.
     pub flown: Vec<(usize, Vec<f32>)>,
@@ -36,7 +34,6 @@ pub struct RunName {
     pub task: String,
     pub recipe: RecipeName,
     pub architecture: Architecture,
-    /// Link profile.
     pub profile: Profile,
     /// Layers, taps, features.
     pub dimensions: [usize; 3],

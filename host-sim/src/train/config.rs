@@ -11,7 +11,6 @@ pub struct Config<W: World> {
     /// Identity of the run.
     pub name: RunName,
     pub recipe: Recipe<W>,
-    /// Network size.
     pub size: Dimensions,
 }
 

@@ -20,11 +20,8 @@ use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transp
 #[derive(Clone, Debug)]
 pub struct Places {
     pub layers: Vec<(Range<usize>, Range<usize>)>,
-    /// B.
     pub wide: Range<usize>,
-    /// b.
     pub wide_bias: Range<usize>,
-    /// R.
     pub readout: Range<usize>,
     /// ρ.
     pub readout_bias: Range<usize>,
@@ -70,9 +67,7 @@ pub struct Net<'w> {
     pub weights: &'w [f32],
     /// Offsets of the parts.
     pub places: Places,
-    /// C.
     pub(super) folded: Vec<f32>,
-    /// c.
     pub(super) constant: Vec<f32>,
 }
 

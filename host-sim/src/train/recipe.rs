@@ -28,7 +28,6 @@ pub struct Recipe<W: World> {
     pub condition: Condition,
     /// Whether the number of robots is fixed for mixed conditions.
     pub robots_fixed: bool,
-    /// Training method.
     pub method: Method,
     pub epochs: usize,
     /// Steps per epoch.

@@ -70,13 +70,11 @@ pub trait Watcher: Sync {
 /// complete.
 #[derive(Debug)]
 pub struct Train<'a, W: World, K> {
-    /// Configuration.
     pub config: &'a Config<W>,
     /// Output file, for error messages.
     pub out: &'a Path,
     /// Checkpoint to continue from.
     pub resume: Option<Checkpoint>,
-    /// Observer.
     pub watcher: &'a K,
     /// Flag that ends the run after the current epoch.
     pub stop: &'a AtomicBool,

@@ -23,73 +23,73 @@ use crate::{
     option_range::OptionRange,
 };
 
-/// How far from the victim invented robots are, in metres, unless another distance is given.
+/// Default distance of invented robots from the victim in m.
 pub const BESIDE_METRES: f32 = 0.5;
 
-/// Whom robots believe.
+/// Trust among robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever bears itself out, and nobody too much: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
+    /// Robust settings: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
     Robust,
-    /// Everybody, with the model's own learning rule.
+    /// Trust in all robots, with the model's learning rule.
     AsTrained,
-    /// Everybody, averaged as in the paper: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
+    /// Trust in all robots, with the paper's averaging: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
     Plain,
 }
 
-/// Everything that goes wrong in a flight.
+/// Faults of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
-    /// What happens to frames.
+    /// Faults of received frames.
     pub radio: RadioFaults,
-    /// From which tick on a recording is played.
+    /// First tick of a replay attack.
     pub replay: Option<u32>,
-    /// Frames with a wrong key per exchange.
+    /// Forged frames per exchange.
     pub forge: u32,
-    /// What is done to single robots.
+    /// Events of single robots.
     pub events: Events,
-    /// Ticks by which clocks differ.
+    /// Largest constant clock difference in ticks.
     pub skew: u32,
-    /// When the swarm is cut in two.
+    /// Ticks of a network partition.
     pub partition: Option<Range<u32>>,
-    /// Who lies.
+    /// Lying insiders.
     pub liars: Option<Liars>,
-    /// What is wrong with sensors.
+    /// Sensor faults.
     pub senses: SenseFaults,
-    /// What is wrong with motors.
+    /// Actuator faults.
     pub drives: DriveFaults,
-    /// What is wrong with clocks, besides that they differ.
+    /// Clock faults in flight.
     pub clocks: ClockFaults,
-    /// The share of directions in which links carry nothing.
+    /// Share of link directions without frames.
     pub one_way: f64,
-    /// Whether frames that overlap are lost.
+    /// Whether overlapping frames are lost.
     pub collisions: bool,
-    /// When everybody is deaf.
+    /// Bursts of interference.
     pub interference: Option<Bursts>,
-    /// From which tick on an insider speaks in everybody's name.
+    /// Tick of a spoofing attack by an insider.
     pub spoof: Option<u32>,
-    /// In how many invented names an insider speaks.
+    /// Number of robots that an insider invents.
     pub sybil: u32,
-    /// Distance of the invented robots from the victim in metres; [`BESIDE_METRES`] where it is `None`.
+    /// Distance of the invented robots from the victim in m; `None` for [`BESIDE_METRES`].
     pub sybil_at: Option<f32>,
-    /// From which tick on the operator brings a new key, and from which on it is used.
+    /// First tick of a key update, and tick from which on the key is used.
     pub rekey: Option<Range<u32>>,
-    /// Whether names have to be proven between pairs of robots.
+    /// Whether robots authenticate each other pairwise.
     pub proofs: bool,
-    /// Who gets none.
+    /// Robots excluded from the key update.
     pub expelled: Vec<usize>,
-    /// Who is switched on in flight.
+    /// Robots that start in flight.
     pub join: Option<Join>,
-    /// The share of robots with another model.
+    /// Share of robots with another model.
     pub other_models: f64,
-    /// Whom robots believe.
+    /// Trust among robots.
     pub trust: Trust,
-    /// The seed of all that.
+    /// Seed of all faults.
     pub seed: u64,
 }
 
 impl Default for Faults {
-    /// An air that is there, byte by byte, and harms nothing.
+    /// Encoded frames without faults.
     fn default() -> Self {
         Self {
             radio: RadioFaults::NONE,
@@ -310,12 +310,12 @@ impl Fault {
     }
 }
 
-/// A share of frames, and ticks.
+/// Delay of a share of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
-    /// The share that is late.
+    /// Share of delayed frames.
     pub share: f64,
-    /// By how much at most.
+    /// Largest delay in ticks.
     pub ticks: u32,
 }
 
@@ -331,12 +331,12 @@ impl FromStr for Delay {
     }
 }
 
-/// A share of the time, in bursts.
+/// Bursts over a share of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bursts {
-    /// The share.
+    /// Share of the time.
     pub share: f64,
-    /// The mean length of a burst in ticks.
+    /// Mean length of a burst in ticks.
     pub ticks: u32,
 }
 
@@ -349,12 +349,12 @@ impl FromStr for Bursts {
     }
 }
 
-/// Robots that are switched on in flight.
+/// Robots that start in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
-    /// Before which tick.
+    /// Tick before which they start.
     pub tick: u32,
 }
 
@@ -367,23 +367,23 @@ impl FromStr for Join {
     }
 }
 
-/// What liars lie about.
+/// Subject of a lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum About {
-    /// Where they are, how they move, or their taps.
+    /// Position, velocity or taps.
     State,
-    /// Their wide parameters.
+    /// Wide parameters.
     Parameters,
-    /// Their velocity or taps, just as much as is believed.
+    /// Velocity or taps, within the accepted range.
     Subtle,
-    /// Their velocity, by so much per axis, in m/s.
+    /// Velocity, by a speed per axis in m/s.
     Velocity(f32),
 }
 
 impl About {
     const ALL: [Self; 3] = [Self::State, Self::Parameters, Self::Subtle];
 
-    /// As it is typed.
+    /// Returns the name in settings.
     fn name(self) -> &'static str {
         match self {
             Self::State => "STATE",
@@ -394,17 +394,17 @@ impl About {
     }
 }
 
-/// Robots with the key that lie.
+/// Lying insiders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liars {
-    /// About what.
+    /// Subject.
     pub about: About,
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
 }
 
 impl Liars {
-    /// As they are typed.
+    /// Returns the text form.
     pub fn words(&self) -> String {
         let speed = if let About::Velocity(speed) = self.about { format!("@{speed}") } else { String::new() };
         format!("{}:{}{speed}", self.about.name(), self.share)
@@ -437,7 +437,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read() {
+    fn values_are_parsed() {
         assert_eq!("0.2:5".parse(), Ok(Delay { share: 0.2, ticks: 5 }));
         assert_eq!("state:0.1".parse(), Ok(Liars { about: About::State, share: 0.1 }));
         assert_eq!("0.1:3".parse(), Ok(Bursts { share: 0.1, ticks: 3 }));
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_cannot_be_are_told() {
+    fn invalid_values_are_rejected() {
         for bad in ["", "0.2", "2:5", "0.2:0", "0.2:x"] {
             assert!(bad.parse::<Delay>().unwrap_err().contains("SHARE:TICKS"), "{bad}");
         }

@@ -69,7 +69,6 @@ impl Delayed {
 
 impl Scores {
     /// The finding in one sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         format!(
             "After {} s with actuators delayed by {} ms, the velocity variation of one swarm is {} as trained and {} with learning \

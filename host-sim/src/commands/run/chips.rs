@@ -64,20 +64,15 @@ impl Default for ChipArguments {
 /// Content of a firmware image.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// Link profile.
     pub profile: Profile,
-    /// Key file.
     pub key: Option<&'a Path>,
-    /// Weight file.
     pub model: Option<&'a Path>,
 }
 
 /// A run on emulated boards.
 #[derive(Clone, Copy, Debug)]
 pub struct ChipFlight<'a> {
-    /// Chip.
     pub kind: Part,
-    /// Existing image.
     pub image: Option<&'a Path>,
     /// Content of an image to build.
     pub settings: Image<'a>,
@@ -168,8 +163,8 @@ impl CodecVisitor for ChipRun<'_> {
         let network = Network::of(self.model, Profile::Dot154)?;
         let air = Air { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
         let mut native = network.native(&air, robots, self.sealed)?;
-        let flown = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
-        Ok((outcome, flown.total(), flown.last()))
+        let result = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
+        Ok((outcome, result.total(), result.last()))
     }
 }
 
@@ -283,8 +278,8 @@ impl ChipArguments {
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {
             let decoder = Decoder::new(&path)?;
-            for (robot, flown) in outcome.robots.iter().enumerate() {
-                decoder.lines(&flown.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+            for (robot, result) in outcome.robots.iter().enumerate() {
+                decoder.lines(&result.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
             }
         }
         print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);

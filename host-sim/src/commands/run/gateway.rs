@@ -74,9 +74,7 @@ pub struct GatewayArguments {
 /// Run of simulated robots among real ones.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayFlight<'a> {
-    /// Link profile.
     pub profile: Profile,
-    /// Network.
     pub model: &'a ModelFile,
     pub condition: &'a Condition,
     /// Seed of the initial states.
@@ -135,10 +133,10 @@ impl CodecVisitor for GatewayRun<'_> {
         let (robots, radius) = (condition.robots as NodeId, condition.radius);
         let mut flight: Flight<'_, C> =
             Flight::new(Settings { simulated, robots, radius, key, chance }, make);
-        let flown = fly(port, &mut flight, condition.ticks);
-        let interrupted = matches!(flown, Err(Error::Interrupted)) && flight.is_greeted();
+        let result = fly(port, &mut flight, condition.ticks);
+        let interrupted = matches!(result, Err(Error::Interrupted)) && flight.is_greeted();
         if !interrupted {
-            flown?;
+            result?;
         }
         let Flight { counts, decoder, variation, refused, .. } = flight;
         let sightings = decoder.sightings;

@@ -32,8 +32,8 @@ pub(super) struct Output {
 }
 
 impl RunArguments {
-    pub(super) fn outcome(flown: &RunResult) -> Outcome {
-        let flights = vec![flown.flight.clone()];
+    pub(super) fn outcome(result: &RunResult) -> Outcome {
+        let flights = vec![result.flight.clone()];
         let summary = Summary::of(&flights);
         Outcome { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
     }
@@ -41,7 +41,7 @@ impl RunArguments {
     pub(super) fn page<W: World>(
         &self,
         condition: &Condition,
-        flown: &RunResult,
+        result: &RunResult,
         outcomes: &[Outcome],
         origin: &Origin,
     ) -> String {
@@ -50,12 +50,12 @@ impl RunArguments {
             lead: format!(
                 "{} with the code of the firmware. Digest of all commands and parameters: {}.",
                 counted(condition.robots, "robot"),
-                flown.digest
+                result.digest
             ),
             score: W::SCORE,
             outcomes,
             robots: condition.robots,
-            replay: &flown.replay,
+            replay: &result.replay,
             comparison: None,
             heading: "Result".into(),
             table: comparison::all_rows(outcomes),
@@ -74,8 +74,8 @@ impl RunArguments {
         }
     }
 
-    pub(super) fn output(condition: &Condition, flown: &RunResult, twin: Option<&RunResult>) -> Output {
-        let RunResult { flight, digest, seconds, .. } = flown;
+    pub(super) fn output(condition: &Condition, result: &RunResult, twin: Option<&RunResult>) -> Output {
+        let RunResult { flight, digest, seconds, .. } = result;
         let tally = flight.tally.clone().unwrap_or_default();
         Output {
             robots: condition.robots,
@@ -90,9 +90,14 @@ impl RunArguments {
         }
     }
 
-    pub(super) fn print<W: World>(&self, condition: &Condition, flown: &RunResult, twin: Option<&RunResult>) {
+    pub(super) fn print<W: World>(
+        &self,
+        condition: &Condition,
+        result: &RunResult,
+        twin: Option<&RunResult>,
+    ) {
         let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
-            Self::output(condition, flown, twin);
+            Self::output(condition, result, twin);
         let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
         let reasons: Vec<String> =
             refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
@@ -103,7 +108,7 @@ impl RunArguments {
         println!("{score:<18}  total {total:.2}, final {final:.4} {unit}", r#final = r#final);
         println!("frames              {heard} received, {} rejected{reasons}", refused.values().sum::<u64>());
         println!("digest              {digest}");
-        if twin.is_some_and(|twin| twin.digest == flown.digest) {
+        if twin.is_some_and(|twin| twin.digest == result.digest) {
             println!("compared            identical to native robots, bit for bit");
         }
     }

@@ -47,7 +47,7 @@ impl RunArguments {
         self.scenario.check()?;
         self.outputs.check()?;
         let stop = stop_on_interrupt()?;
-        let flown = self.fly::<W>(swarm.as_mut(), task, &start, &stop)?;
+        let result = self.fly::<W>(swarm.as_mut(), task, &start, &stop)?;
         let alone = Self { records: RecordArguments::default(), ..self.clone() };
         let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), task, &start, &stop)).transpose()?;
         if self.log {
@@ -60,18 +60,18 @@ impl RunArguments {
         let resolved = self.resolved(condition);
         let origin = self.scenario.origin(resolved.command("run"), model.words());
         let origin = &origin.with_faults(&self.faults.settings());
-        let outcomes = [Self::outcome(&flown)];
+        let outcomes = [Self::outcome(&result)];
         self.outputs.deliver(&Results {
             origin,
-            json: Self::output(condition, &flown, twin.as_ref()),
-            print: &|| self.print::<W>(condition, &flown, twin.as_ref()),
-            csv: &|| Self::csv_rows(&flown.flight),
-            page: &|| Ok(self.page::<W>(condition, &flown, &outcomes, origin)),
+            json: Self::output(condition, &result, twin.as_ref()),
+            print: &|| self.print::<W>(condition, &result, twin.as_ref()),
+            csv: &|| Self::csv_rows(&result.flight),
+            page: &|| Ok(self.page::<W>(condition, &result, &outcomes, origin)),
             plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
         })?;
         self.scenario.save("run", &resolved)?;
         match twin {
-            Some(twin) if twin.digest != flown.digest => {
+            Some(twin) if twin.digest != result.digest => {
                 let digest = &twin.digest;
                 Err(Error::Failed(format!("native robots differ: their digest is {digest}")))
             }
