@@ -61,14 +61,23 @@ impl TrustArguments {
     }
 }
 
-/// Rows of the list of faults: key and value, description, default.
-pub fn list() -> Vec<Vec<String>> {
-    let heading = ["fault", "default", "description"].map(str::to_owned).to_vec();
-    let rows = FAULTS.iter().map(|fault| {
-        let default = Some(fault.default()).filter(|text| !text.is_empty()).unwrap_or("–".into());
-        vec![format!("{}={}", fault.key, fault.form), default, fault.description.trim().to_owned()]
-    });
-    std::iter::once(heading).chain(rows).collect()
+/// Returns the list of faults by group: key and form of the value, description, default.
+pub fn list() -> String {
+    let mut text = String::new();
+    let mut group = "";
+    for fault in FAULTS {
+        if fault.group != group {
+            group = fault.group;
+            text.extend([if text.is_empty() { "" } else { "\n" }, group, ":\n"]);
+        }
+        let default = match fault.default() {
+            none if none.is_empty() => String::new(),
+            value => format!(" [default: {value}]"),
+        };
+        let description = fault.description.trim().trim_end_matches('.');
+        text.extend(["  ", fault.key, "=", fault.form, "\n      ", description, &default, "\n"]);
+    }
+    text
 }
 
 #[cfg(test)]

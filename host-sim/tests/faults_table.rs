@@ -41,7 +41,7 @@ fn selected_rows_run_alone_and_contain_their_command() {
     assert_eq!(rows[0].options, "one-way=0.3");
     assert_eq!(
         rows[0].command,
-        "host-sim eval --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
+        "host-sim eval --task flocking --profile exact --recipe ours --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
     );
 }
 

@@ -110,7 +110,7 @@ impl FaultsArguments {
     /// Runs the table in a world and prints it.
     pub fn run<W: World>(&self) -> Result {
         if self.list {
-            table::print(&fault_options::list());
+            print!("{}", fault_options::list());
             return Ok(());
         }
         let condition = self.condition.of::<W>()?;

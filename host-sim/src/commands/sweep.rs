@@ -23,6 +23,7 @@ use crate::{
     option_range::OptionRange,
     origin::Origin,
     page::{self, Chart, ChartPage, Series, flights::counted},
+    profiles::Profile,
     progress,
     recipe::RecipeName,
     table,
@@ -236,7 +237,10 @@ impl SweepArguments {
         match (&self.model.model, self.recipe.recipe) {
             (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
             (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
-            (None, recipe) => Ok(self.model.lineup::<W>(recipe)?.models),
+            (None, recipe) if self.model.profile == Profile::Exact || recipe.is_some() => {
+                Ok(self.model.lineup::<W>(recipe)?.models)
+            }
+            (None, _) => Ok(W::model(self.model.profile).into_iter().collect()),
         }
     }
 
