@@ -159,7 +159,8 @@ impl Fault {
     /// Robots that the value names.
     pub(super) fn robots(&self, faults: &Faults) -> Vec<usize> {
         let text = (self.field)(faults).text();
-        let single = text.split(',').filter(|_| self.form == "ROBOT").filter_map(|robot| robot.parse().ok());
+        let single =
+            text.split(',').filter(|_| self.form == "ROBOT,…").filter_map(|robot| robot.parse().ok());
         single.chain((self.field)(faults).robots()).collect()
     }
 
