@@ -9,7 +9,7 @@ page. --drive copies the file to the board's USB drive.
 
     firmware/provision.py --board nrf52840 --gateway --flash
 
-makes a gateway, through which simulated robots join real ones (host-sim swarm --gateway). It has no key and no provisioning page.
+makes a gateway, through which simulated robots join real ones (host-sim run --gateway). It has no key and no provisioning page.
 
 The files contain the key: protect them like the key. Requires Python 3 and Rust; --flash requires probe-rs.
 """

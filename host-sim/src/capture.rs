@@ -1,4 +1,4 @@
-//! Capture of every frame that a swarm sends, for Wireshark.
+//! Capture of all frames of a swarm, for Wireshark.
 
 use std::{fs::File, io::BufWriter, path::Path};
 
@@ -11,13 +11,14 @@ use crate::{
     pcap::{LinkType, Writer},
 };
 
-/// The checksum behind an IEEE 802.15.4 frame (§7.2.10).
+/// Frame checksum of IEEE 802.15.4 (§7.2.10).
 const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_KERMIT);
 
-/// The longest frame of a radio that is no 802.15.4: an nRF24's has 32 bytes, a Crazyflie's 57, and `dot154`'s are longer.
+/// Longest frame of radios other than 802.15.4: nRF24 frames have 32 bytes, Crazyflie frames 57,
+/// and `dot154` frames are longer.
 const OTHERS_BYTES: usize = 57;
 
-/// A capture that is being written.
+/// Open capture file.
 #[derive(Debug)]
 pub struct Capture {
     path: Box<Path>,
@@ -27,8 +28,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture of frames that have at most `longest` bytes: as IEEE 802.15.4 broadcasts where they fit, otherwise as they
-    /// are. So are those of 57 bytes and less, which are an nRF24's or a Crazyflie's and no 802.15.4.
+    /// Begins a capture of frames of up to `longest` bytes. Lengths above 57 bytes that fit become
+    /// IEEE 802.15.4 broadcasts; other frames are written unchanged.
     pub fn create(path: &Path, longest: usize) -> Result<Self> {
         let fits = longest > OTHERS_BYTES && longest <= mac::MAX_PAYLOAD;
         let link = if fits { LinkType::Dot154 } else { LinkType::Plain };
@@ -38,7 +39,7 @@ impl Capture {
         Ok(Self { path: path.into(), link, writer, packets: 0 })
     }
 
-    /// Adds a frame that `sender` said.
+    /// Appends a frame of `sender`.
     pub fn frame(&mut self, microseconds: u64, sender: NodeId, frame: &[u8]) -> Result {
         let packet = packet(self.link, self.packets, sender, frame);
         self.packets = self.packets.wrapping_add(1);
@@ -46,7 +47,7 @@ impl Capture {
         written.map_err(|source| Error::Write { path: self.path.to_path_buf(), source })
     }
 
-    /// Ends the capture.
+    /// Completes the file.
     pub fn finish(self) -> Result {
         let path = self.path;
         self.writer.finish().map_err(|source| Error::Write { path: path.to_path_buf(), source })?;
@@ -54,7 +55,7 @@ impl Capture {
     }
 }
 
-/// A frame as it is on the air.
+/// Returns the packet on the channel.
 fn packet(link: LinkType, sequence: u8, sender: NodeId, frame: &[u8]) -> Vec<u8> {
     if link == LinkType::Plain {
         return frame.to_vec();
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_radio_is_written_unchanged() {
+    fn frames_of_other_radios_are_written_unchanged() {
         assert_eq!(packet(LinkType::Plain, 3, 0x0102, b"a beacon"), b"a beacon");
     }
 }

@@ -1,18 +1,12 @@
-//! The command line. One subcommand, one file in `commands`.
+//! Command-line interface. Each subcommand has a file in `commands`.
 
-use std::{
-    any::TypeId,
-    ffi::OsString,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{any::TypeId, ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands::{self, scenario, shard},
     error::{self, Error, Result},
-    files,
     jobs::Shard,
     option_range::OptionRange,
     table,
@@ -20,16 +14,16 @@ use crate::{
     usage_error,
 };
 
-/// Threads to work with.
+/// Range of the number of threads.
 const THREADS: OptionRange = OptionRange::whole(1, 4096);
 
-/// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
+/// Train, simulate and evaluate swarms of Wide and Deep Graph Neural Network robots.
 ///
-/// Without a subcommand it flies the flocking experiment (`host-sim flock`).
+/// Without a subcommand it runs `host-sim eval`: the flocking experiment.
 #[derive(Debug, Parser)]
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
-    /// Threads to work with; results are the same at any number [default: one per core].
+    /// Number of threads; results do not depend on it [default: one per core].
     #[arg(long, value_name = "N", global = true, value_parser = THREADS.parser::<u16>())]
     threads: Option<u16>,
     #[command(subcommand)]
@@ -39,32 +33,24 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
-    Air(commands::air::AirArguments),
-    Bench(commands::bench::BenchArguments),
-    /// Print what a shell needs to complete this program's options, such as `host-sim completions bash`.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    Faults(commands::faults::FaultsArguments),
-    Flock(commands::flock::FlockArguments),
-    Key(commands::key::KeyArguments),
-    /// Print the manual page of everything: `host-sim man | man -l -`.
-    Man,
-    Merge(shard::MergeArguments),
-    Fly(commands::fly::FlyArguments),
-    Schema(commands::schema::SchemaArguments),
-    Shift(commands::shift::ShiftArguments),
-    Swarm(commands::swarm::SwarmArguments),
-    Sweep(commands::sweep::SweepArguments),
-    /// List the tasks there are.
-    Tasks,
-    Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
+    Eval(commands::eval::EvalArguments),
+    Run(commands::run::RunArguments),
+    Sweep(commands::sweep::SweepArguments),
+    Shift(commands::shift::ShiftArguments),
+    Faults(commands::faults::FaultsArguments),
+    Theorem(commands::theorem::TheoremArguments),
+    Bench(commands::bench::BenchArguments),
+    Airtime(commands::airtime::AirtimeArguments),
+    Key(commands::key::KeyArguments),
+    Schema(commands::schema::SchemaArguments),
+    /// List the tasks.
+    Tasks,
+    Merge(shard::MergeArguments),
 }
 
 impl Cli {
-    /// Runs what was asked for.
+    /// Runs the command.
     pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
         if let Some(threads) = self.threads {
@@ -74,48 +60,29 @@ impl Cli {
                 .map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))?;
         }
         match self.command {
-            Some(Command::Air(arguments)) => arguments.run(),
-            Some(Command::Bench(arguments)) => arguments.run(),
-            Some(Command::Completions { shell }) => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "host-sim", &mut script);
-                files::write(Path::new("-"), &script)
-            }
-            Some(Command::Man) => files::write(Path::new("-"), &manual()?),
-            Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
-            Some(Command::Flock(arguments)) => arguments.run(),
-            Some(Command::Key(arguments)) => arguments.run(),
-            Some(Command::Merge(arguments)) => merged(&arguments.read()?)?.run(tasks),
-            Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
-            Some(Command::Schema(arguments)) => arguments.run(),
+            Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
+            Some(Command::Eval(arguments)) => task(&arguments.model.task)?.eval(&arguments),
+            Some(Command::Run(arguments)) => task(&arguments.model.task)?.run(&arguments),
+            Some(Command::Sweep(arguments)) => task(&arguments.model.task)?.sweep(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),
-            Some(Command::Swarm(arguments)) => task(&arguments.task)?.swarm(&arguments),
-            Some(Command::Sweep(arguments)) => task(&arguments.task)?.sweep(&arguments),
+            Some(Command::Faults(arguments)) => task(&arguments.model.task)?.faults(&arguments),
+            Some(Command::Theorem(arguments)) => arguments.run(),
+            Some(Command::Bench(arguments)) => arguments.run(),
+            Some(Command::Airtime(arguments)) => arguments.run(),
+            Some(Command::Key(arguments)) => arguments.run(),
+            Some(Command::Schema(arguments)) => arguments.run(),
             Some(Command::Tasks) => {
                 table::print(&list(tasks));
                 Ok(())
             }
-            Some(Command::Theorem(arguments)) => arguments.run(),
-            Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
-            None => Self::parse_from(["host-sim", "flock"]).run(tasks),
+            Some(Command::Merge(arguments)) => parse_merged(&arguments.read()?)?.run(tasks),
+            None => Self::parse_from(["host-sim", "eval"]).run(tasks),
         }
     }
 }
 
-/// The manual page: the program and every command.
-fn manual() -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let failed = |error| Error::Failed(format!("the manual page cannot be made: {error}"));
-    let command = Cli::command();
-    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
-    for part in command.get_subcommands() {
-        clap_mangen::Man::new(part.clone()).render(&mut text).map_err(failed)?;
-    }
-    Ok(text)
-}
-
 fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
-    let heading = ["task", "what", "score, less is better", "trained by"].map(str::to_owned).to_vec();
+    let heading = ["task", "description", "score, lower is better", "trained by"].map(str::to_owned).to_vec();
     let row = |task: &&dyn tasks::Entry| {
         let (title, score, recipe) = task.words();
         [task.name(), title, score, recipe].map(str::to_owned).to_vec()
@@ -123,10 +90,10 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
     std::iter::once(heading).chain(tasks.iter().map(row)).collect()
 }
 
-/// A program with these tasks: parses, runs, and says what went wrong in one sentence.
+/// Runs a program with these tasks: parses the command line and prints errors in one line.
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
-    end_with_a_sentence_where_nothing_can_be_printed();
-    match parsed().and_then(|line| line.run(tasks)) {
+    handle_output_errors();
+    match parse_process().and_then(|line| line.run(tasks)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let message = match &error {
@@ -141,8 +108,8 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
     }
 }
 
-/// Command line of this process.
-fn parsed() -> Result<Cli> {
+/// Parses the command line of this process.
+fn parse_process() -> Result<Cli> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let matches = matches(&words)?;
     if let Some(shard) = shard_of(&matches) {
@@ -152,8 +119,8 @@ fn parsed() -> Result<Cli> {
     Ok(cli(&matches))
 }
 
-/// The command that shards are of.
-fn merged(words: &[String]) -> Result<Cli> {
+/// Parses the command of parse_merged shards.
+fn parse_merged(words: &[String]) -> Result<Cli> {
     let matches = matches(&words.iter().map(OsString::from).collect::<Vec<_>>())?;
     let program = command();
     let shards = matches.subcommand_name().and_then(|name| program.find_subcommand(name));
@@ -164,7 +131,7 @@ fn merged(words: &[String]) -> Result<Cli> {
     Err(Error::usage(format!("`{}` has no shards", words.join(" "))))
 }
 
-/// Parses words, those of a scenario included.
+/// Parses words with the options of their scenario.
 fn matches(words: &[OsString]) -> Result<ArgMatches> {
     let line = std::iter::once(OsString::from("host-sim")).chain(words.iter().cloned()).collect();
     let (line, scenario) = scenario::expanded(line, &command())?;
@@ -182,19 +149,19 @@ fn cli(matches: &ArgMatches) -> Cli {
     Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Value of the option `--shard`.
+/// Returns the value of `--shard`.
 fn shard_of(matches: &ArgMatches) -> Option<Shard> {
     let (_, arguments) = matches.subcommand()?;
     arguments.try_get_one("shard").ok()?.copied()
 }
 
-/// The argument parser.
+/// Returns the argument parser.
 pub fn command() -> clap::Command {
     accept_hyphens(Cli::command())
 }
 
-/// Makes options accept values such as -5 or -1@50, so that the range of the option refuses them. Options for files and names accept
-/// none: `--csv --json` lacks a file name. Options with an optional value accept none either.
+/// Lets numeric options accept values such as -5, so that their range rejects them. Options for
+/// files and names, and options with optional values, do not: `--csv --json` lacks a file name.
 fn accept_hyphens(command: clap::Command) -> clap::Command {
     let text = [TypeId::of::<String>(), TypeId::of::<PathBuf>()];
     command
@@ -207,9 +174,10 @@ fn accept_hyphens(command: clap::Command) -> clap::Command {
         .mut_subcommands(accept_hyphens)
 }
 
-/// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. A full disk is one. The standard library
-/// turns both into a panic of `println!`, so this is where they can be told from others.
-fn end_with_a_sentence_where_nothing_can_be_printed() {
+/// Ends the program without a panic message if the standard output fails. A closed pipe, as in
+/// `host-sim sweep speed | head`, is no error; a full disk is one. `println!` panics in both cases,
+/// so a panic hook tells them apart.
+fn handle_output_errors() {
     let other = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
@@ -217,7 +185,7 @@ fn end_with_a_sentence_where_nothing_can_be_printed() {
             if why.contains("Broken pipe") {
                 std::process::exit(0);
             }
-            eprintln!("host-sim: cannot write to the standard output: {why}");
+            eprintln!("host-sim: cannot write to standard output: {why}");
             std::process::exit(2);
         }
         other(panic);

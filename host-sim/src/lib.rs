@@ -1,6 +1,6 @@
-//! Trains the network, flies swarms of `wdgnn-core` nodes, and shows what came out.
+//! Training, simulation and evaluation of swarms, and pages of the results.
 
-// Nothing is unsafe but the use of wide registers, in one file (`train::lanes`).
+// `train::simd` is the only file with unsafe code: vector registers.
 #![deny(unsafe_code)]
 
 pub mod bench;
@@ -28,7 +28,7 @@ pub mod train;
 pub mod trajectories;
 pub mod usage_error;
 
-// The simulator, which other programs use without this one.
+// Re-exports of the simulator, which other programs use without this crate.
 pub use wdgnn_sim::{
     airtime, controllers, counters, episode, error, evaluate, files, jobs, key, links, medium, model, models,
     option_range, profiles, radio, recipe, scene, seeds, shapes, world,

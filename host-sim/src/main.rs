@@ -1,4 +1,4 @@
-//! `host-sim`, as it is called in its repository.
+//! `host-sim`, the name of the program in this repository.
 
 fn main() -> std::process::ExitCode {
     host_sim::program::main()

@@ -1,31 +1,30 @@
-//! Where results come from: what every page and all JSON say of themselves.
+//! Origin of results, for pages and JSON.
 
 use serde::Serialize;
 
-/// What made a result.
+/// Origin of a result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Origin {
-    /// The command that does this again, whatever will be usual then.
+    /// Command that repeats the run, with all defaults explicit.
     pub command: String,
-    /// The program's version.
+    /// Version of the program.
     pub version: &'static str,
-    /// The scenario's file, where there was one.
+    /// Scenario file, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// The models that flew.
     pub models: String,
-    /// What went wrong on purpose, as it is typed; `none` where nothing did.
+    /// Faults as settings; `none` without faults.
     pub faults: String,
 }
 
 impl Origin {
-    /// Of a command with these models, in which nothing goes wrong on purpose.
+    /// Creates the origin of a run without faults.
     pub fn new(command: String, models: impl Into<String>) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         Self { command, version, scenario: None, models: models.into(), faults: "none".into() }
     }
 
-    /// The same with faults, as they are typed; none for no words.
+    /// Adds a description of faults; an empty one means none.
     #[must_use]
     pub fn with_faults(self, words: &str) -> Self {
         match words.trim() {

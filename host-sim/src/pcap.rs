@@ -4,22 +4,22 @@
 
 use std::io::{self, Write};
 
-/// How packets in a capture begin (tcpdump.org's list of link types).
+/// Link types of a capture (tcpdump.org's list).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
-    /// IEEE 802.15.4 with the frame checksum behind.
+    /// IEEE 802.15.4 with frame checksum.
     Dot154 = 195,
-    /// For private use: our frames as they are, for those that are too long for IEEE 802.15.4.
+    /// Private use: unchanged frames that are too long for IEEE 802.15.4.
     Plain = 147,
 }
 
-/// First word of a file in the writer's byte order, with times in microseconds.
+/// Magic number of a file in the writer's byte order with times in microseconds.
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 
-/// Upper limit of a packet's length, for readers: longer than an unfolded beacon.
+/// Largest packet for readers: longer than an unfolded message.
 const MAX_PACKET_BYTES: u32 = 4096;
 
-/// Writes a capture.
+/// Writer of a capture.
 #[derive(Debug)]
 pub struct Writer<W> {
     sink: W,
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_is_these_bytes() {
+    fn captures_have_the_golden_bytes() {
         let mut writer = Writer::new(Vec::new(), LinkType::Plain).unwrap();
         writer.packet(2_000_003, &[7, 8]).unwrap();
         let bytes = writer.finish().unwrap();

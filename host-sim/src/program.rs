@@ -1,4 +1,4 @@
-//! The program with the tasks of this repository, under whatever name it is started.
+//! Program with the tasks of this repository, for all its names.
 
 use std::process::ExitCode;
 
@@ -7,11 +7,11 @@ use crate::{
     tasks::{Of, built_in},
 };
 
-// Written outside, as a task of one's own is; docs/bring-your-own-task.md goes through it line by line.
+// Example of an external task; docs/bring-your-own-task.md explains it line by line.
 #[path = "../../examples/rendezvous/src/lib.rs"]
 mod rendezvous;
 
-/// Parses, runs, and says what went wrong in one sentence.
+/// Runs the program.
 pub fn main() -> ExitCode {
     let mut tasks = built_in();
     tasks.push(&const { Of::<rendezvous::world::Plane>::new() });

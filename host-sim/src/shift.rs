@@ -1,4 +1,4 @@
-//! Conditions that training did not see, and how much of what is lost there learning in flight wins back.
+//! Conditions outside the training distribution, and the loss that online learning recovers.
 
 mod retraining;
 
@@ -19,21 +19,21 @@ use crate::{
     },
 };
 
-/// Length of a flight: four seconds, so that what lasts can be told from what passes.
+/// Length of an episode: four seconds, to separate transients from lasting effects.
 const TICKS: u32 = 400;
-/// The end of a flight, in ticks.
+/// Ticks at the end of an episode.
 const LATE: usize = 50;
-/// Retraining must win this share of the offline total before there is a gap to be closed.
+/// Smallest share of the offline total that retraining must save to define a gap.
 pub const SMALLEST_GAP: f64 = 0.02;
 
-/// A condition.
+/// Scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name in JSON, CSV and on the command line.
+    /// Name in JSON, CSV and on the command line.
     pub name: &'static str,
-    /// The name in tables.
+    /// Title in tables.
     pub title: &'static str,
-    /// What robots are like.
+    /// Properties of the robots.
     pub quirks: ModelMismatch,
 }
 
@@ -134,23 +134,23 @@ pub const ROWS: [Row; 18] = [
     },
 ];
 
-/// Who flies.
+/// Columns of the table.
 pub const COLUMNS: [&str; 5] = ["expert", "offline", "online-paper", "ours", "retrained"];
 
-/// What came of a condition.
+/// Result of a condition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The condition; whoever reads an outcome knows which one it asked for.
+    /// Scenario, set by the reader of merged shards.
     #[serde(skip, default = "first_row")]
     pub row: Row,
-    /// Total velocity variation by column, mean and spread over seeds.
+    /// Total velocity variation by column: mean and spread over seeds.
     pub total: [MeanStd; 5],
-    /// Mean velocity variation over the last half second, by column.
+    /// Mean velocity variation over the last half second by column.
     pub late: [MeanStd; 5],
-    /// The share of the gap between offline and retrained that learning in flight closes, over seeds; none where retraining wins next
-    /// to nothing.
+    /// Share of the gap between offline and retrained that online learning closes, over seeds;
+    /// `None` for a small gap.
     pub closed: Option<MeanStd>,
-    /// What learning does to the total, relative to offline: below zero where it helps.
+    /// Relative change of the total by online learning; negative is better.
     pub change: MeanStd,
 }
 
@@ -158,25 +158,22 @@ fn first_row() -> Row {
     ROWS[0]
 }
 
-/// How to measure.
+/// Measurement plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
-    /// The networks.
-    pub eval: &'a EvalConfig<Flock>,
+    pub lineup: &'a EvalConfig<Flock>,
     /// Swarms per seed.
     pub swarms: usize,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: usize,
-    /// The first of them.
     pub seed: u64,
-    /// Steps of retraining.
     pub retrain: usize,
-    /// Set to end early.
+    /// Flag that ends the run early.
     pub stop: &'a AtomicBool,
 }
 
 impl Plan<'_> {
-    /// Flies a condition under everybody.
+    /// Measures a condition under all columns.
     pub fn measure(&self, row: &Row) -> Result<Outcome> {
         let plain = self.eval;
         let retrained = self.retrained(row.quirks)?;
@@ -238,8 +235,8 @@ impl Plan<'_> {
     }
 }
 
-/// The share of what retraining wins that learning wins, over all seeds, and its standard error by leaving out one seed after the other: in
-/// a single seed retraining may win next to nothing.
+/// Returns the share of the retraining gain that online learning achieves over all seeds, with a
+/// jackknife standard error: single seeds may have no gain.
 fn share(gains: &[(f64, f64)]) -> MeanStd {
     let [learned, best] = gains.iter().fold([0.0, 0.0], |[a, b], (learned, best)| [a + learned, b + best]);
     let without = gains.iter().map(|gain| (learned - gain.0) / (best - gain.1));
@@ -256,16 +253,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_is_that_of_all_seeds_together() {
+    fn the_share_is_over_all_seeds() {
         let even = share(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]);
         assert_eq!((even.mean, even.std), (0.5, 0.0));
-        // One seed in which there was nothing to win does not turn the rest over.
+        // One seed without a gain has little effect on the result.
         let odd = share(&[(1.0, 2.0), (2.0, 4.0), (0.5, 0.0)]);
         assert!((odd.mean - 3.5 / 6.0).abs() < 1.0e-12 && odd.std > 0.0 && odd.std < 0.2, "{odd:?}");
     }
 
     #[test]
-    fn every_condition_has_a_name_of_its_own_and_only_the_first_is_as_trained() {
+    fn conditions_have_unique_names_and_the_first_is_as_trained() {
         for (index, row) in ROWS.iter().enumerate() {
             assert!(ROWS.iter().skip(index + 1).all(|other| other.name != row.name), "{}", row.name);
             assert_eq!(row.quirks == ModelMismatch::default(), index == 0, "{}", row.name);

@@ -1,19 +1,19 @@
-//! Symmetric matrices, as small as a filter has inputs: eigenvalues and solutions, by Jacobi's rotations.
+//! Eigenvalues and solutions of small symmetric matrices by Jacobi rotations.
 
-/// Eigenvalues and eigenvectors of a symmetric matrix: `matrix · vectors[k] = values[k] · vectors[k]`.
+/// Eigenvalues and eigenvectors of a symmetric matrix: `matrix · vectors[k] = values[k] ·
+/// vectors[k]`.
 #[derive(Clone, Debug)]
 pub struct Eigen {
-    /// Eigenvalues, in no particular order.
+    /// Eigenvalues in any order.
     pub values: Vec<f64>,
-    /// Their eigenvectors, of length 1 and at right angles.
     pub vectors: Vec<Vec<f64>>,
 }
 
-/// Sweeps over all pairs of axes; a dozen bring any matrix of this size to rounding.
+/// Sweeps over all pairs of axes; twelve reach rounding errors for this size.
 const SWEEPS: usize = 30;
 
 impl Eigen {
-    /// Of a symmetric matrix given as rows.
+    /// Computes the decomposition of a symmetric matrix given as rows.
     pub fn of(matrix: &[Vec<f64>]) -> Self {
         let n = matrix.len();
         let mut a = matrix.to_vec();
@@ -35,7 +35,7 @@ impl Eigen {
         Self { values: (0..n).map(|i| a[i][i]).collect(), vectors }
     }
 
-    /// The solution x of `matrix · x = right`.
+    /// Solves `matrix · x = right`.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; right.len()];
         for (value, vector) in self.values.iter().zip(&self.vectors) {
@@ -47,7 +47,7 @@ impl Eigen {
         x
     }
 
-    /// Smallest and largest eigenvalue.
+    /// Returns the smallest and the largest eigenvalue.
     pub fn range(&self) -> (f64, f64) {
         self.values
             .iter()
@@ -55,12 +55,12 @@ impl Eigen {
     }
 }
 
-/// The scalar product.
+/// Returns the scalar product.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// One rotation in the plane of axes p and q, so that `a[p][q]` vanishes.
+/// Rotates the axes p and q such that `a[p][q]` vanishes.
 fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     if a[p][q] == 0.0 {
         return;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vector_is_an_eigenvector() {
+    fn all_vectors_are_eigenvectors() {
         let n = 9;
         let matrix: Vec<Vec<f64>> = (0..n)
             .map(|i| (0..n).map(|j| f64::from((i * j + i + j) % 7) + f64::from(u8::from(i == j))).collect())

@@ -1,4 +1,4 @@
-//! Tables that line up, fit the terminal, and say there what matters most.
+//! Tables with aligned columns that fit the terminal.
 
 use std::{
     ffi::OsStr,
@@ -7,18 +7,19 @@ use std::{
 
 use crate::controllers::ONLINE_TITLE;
 
-/// The row that tables emphasize.
+/// Emphasized row.
 const OURS: &str = ONLINE_TITLE;
-/// What is told in colours.
+/// Colored words.
 const VERDICTS: [(&str, &str); 2] = [("DOES NOT HOLD", "31"), ("holds", "32")];
 
-/// Whether what is printed may have colours: on a terminal, unless somebody wants none (<https://no-color.org>).
+/// Returns whether output may have colors: on a terminal, unless `NO_COLOR` is set
+/// (<https://no-color.org>).
 pub fn wants_colour() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").as_deref() != Some(OsStr::new("dumb"))
 }
 
-/// The table with its heading and what it is about emphasised, and verdicts in colours.
+/// Emphasizes heading and main row, and colors verdicts.
 fn emphasised(text: &str) -> String {
     let line = |(index, line): (usize, &str)| match index {
         0 => format!("\x1b[1m{line}\x1b[0m\n"),
@@ -34,18 +35,18 @@ fn emphasised(text: &str) -> String {
     text.lines().enumerate().map(line).collect()
 }
 
-/// Prints a table, with as many columns as fit where somebody looks at a terminal.
+/// Prints a table with the columns that fit the terminal.
 pub fn print(rows: &[Vec<String>]) {
     let width = terminal_size::terminal_size().filter(|_| stdout().is_terminal());
     let (text, left_out) = fitted(rows, width.map(|(width, _)| width.0.into()));
     print!("{}", if wants_colour() { emphasised(&text) } else { text });
     if left_out > 0 {
         let columns = if left_out == 1 { "column" } else { "columns" };
-        println!("({left_out} more {columns} in a wider terminal, or behind a pipe)");
+        println!("({left_out} more {columns} in a wider terminal or in a pipe)");
     }
 }
 
-/// The table with as many columns as fit into this width, and how many were left out at the right.
+/// Returns the table with the columns that fit a width, and the number of omitted columns.
 fn fitted(rows: &[Vec<String>], width: Option<usize>) -> (String, usize) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
@@ -65,8 +66,7 @@ fn fitted(rows: &[Vec<String>], width: Option<usize>) -> (String, usize) {
     last.unwrap_or_else(|| (aligned(rows), 0))
 }
 
-/// Rows of cells; the first row is the heading. The first column and columns of words are aligned to the left, numbers to the
-/// right.
+/// Aligns cells. The first row is the heading. Words are aligned left, numbers right.
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
@@ -97,13 +97,13 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Whether a cell below the heading begins with two letters: a word, and no unit.
+/// Returns whether a cell below the heading begins with two letters, unlike a unit.
 fn has_words(rows: &[Vec<String>], column: usize) -> bool {
     let word = |cell: &String| cell.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2;
     rows.iter().skip(1).filter_map(|row| row.get(column)).any(word)
 }
 
-/// Rows of cells as comma-separated values.
+/// Returns CSV text.
 pub fn csv(rows: &[Vec<String>]) -> String {
     let quoted = |cell: &String| {
         if cell.contains([',', '"', '\n']) {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_has_fewer_columns_and_no_wrapped_lines() {
+    fn narrow_terminals_show_fewer_columns() {
         let rows = [["who", "what", "when"], ["somebody", "something", "sometime"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         let (text, left_out) = fitted(&rows, Some(22));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_stands_out_and_nothing_else_changes() {
+    fn emphasis_does_not_change_the_text() {
         let text = "who   verdict\n─────\nWD-GNN, as trained  1\nWD-GNN, learning in flight  2\nx  holds\ny  DOES NOT HOLD\n";
         let shown = emphasised(text);
         assert!(
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_begin_at_the_left_and_numbers_end_at_the_right() {
+    fn words_are_left_aligned_and_numbers_right_aligned() {
         let rows = [["a", "what", "n"], ["b", "good", "10"], ["c", "–", "9"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(aligned(&rows), "a  what   n\n───────────\nb  good  10\nc  –      9\n");

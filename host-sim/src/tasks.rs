@@ -1,12 +1,12 @@
-//! Tasks by name: what a program offers on its command line. A pair of task and world is one entry.
+//! Tasks by name. An entry is a pair of task and world.
 
 use std::marker::PhantomData;
 
-use wdgnn_core::Task as _;
+use wdgnn_core::task::Task as _;
 
 use crate::{
     commands::{
-        faults::FaultsArguments, fly::FlyArguments, swarm::SwarmArguments, sweep::SweepArguments,
+        eval::EvalArguments, faults::FaultsArguments, run::RunArguments, sweep::SweepArguments,
         train::TrainArguments,
     },
     error::{Error, Result},
@@ -14,40 +14,35 @@ use crate::{
     world::{Environment, coverage::Area, flock::Flock},
 };
 
-/// Everything that can be done with a task.
+/// Commands of a task.
 pub trait Entry: Sync {
-    /// The name on the command line.
+    /// Name on the command line.
     fn name(&self) -> &'static str;
-    /// The number in weight files.
+    /// Number in weight files.
     fn number(&self) -> u16;
-    /// In words, and how it is trained unless somebody says otherwise.
+    /// Title, score and default recipe.
     fn words(&self) -> (&'static str, &'static str, &'static str);
-    /// `train`.
     fn train(&self, arguments: &TrainArguments) -> Result;
-    /// `fly`.
-    fn fly(&self, arguments: &FlyArguments) -> Result;
-    /// `swarm`.
-    fn swarm(&self, arguments: &SwarmArguments) -> Result;
-    /// `sweep`.
+    fn eval(&self, arguments: &EvalArguments) -> Result;
+    fn run(&self, arguments: &RunArguments) -> Result;
     fn sweep(&self, arguments: &SweepArguments) -> Result;
-    /// `faults`.
     fn faults(&self, arguments: &FaultsArguments) -> Result;
 }
 
-/// The tasks of a program.
+/// Tasks of a program.
 pub type Tasks<'a> = &'a [&'static dyn Entry];
 
-/// The tasks that come with this crate. (A function, so that they are compiled here and not in every program.)
+/// Returns the tasks of this crate. As a function, they are compiled here and not in each program.
 pub fn built_in() -> Vec<&'static dyn Entry> {
     vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
 }
 
-/// The entry of a world.
+/// Entry of a world.
 #[derive(Debug)]
 pub struct Of<W>(PhantomData<fn() -> W>);
 
-impl<W: Environment> Of<W> {
-    /// The entry of the world `W`.
+impl<W: World> Of<W> {
+    /// Creates the entry of the world `W`.
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {
         Self(PhantomData)
@@ -60,7 +55,7 @@ impl<W: Environment> Entry for Of<W> {
     }
 
     fn number(&self) -> u16 {
-        W::Task::NUMBER
+        W::Task::ID
     }
 
     fn words(&self) -> (&'static str, &'static str, &'static str) {
@@ -71,11 +66,11 @@ impl<W: Environment> Entry for Of<W> {
         arguments.run::<W>()
     }
 
-    fn fly(&self, arguments: &FlyArguments) -> Result {
+    fn eval(&self, arguments: &EvalArguments) -> Result {
         arguments.run::<W>()
     }
 
-    fn swarm(&self, arguments: &SwarmArguments) -> Result {
+    fn run(&self, arguments: &RunArguments) -> Result {
         arguments.run::<W>()
     }
 
@@ -88,7 +83,6 @@ impl<W: Environment> Entry for Of<W> {
     }
 }
 
-/// The task of this name.
 pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
@@ -96,8 +90,7 @@ pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     })
 }
 
-/// Name of the task with this number in weight files.
-#[must_use]
+/// Returns the name of the task with this number in weight files.
 pub fn name_of(tasks: Tasks<'_>, number: u16) -> Option<&'static str> {
     tasks.iter().find(|task| task.number() == number).map(|task| task.name())
 }

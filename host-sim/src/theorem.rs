@@ -1,58 +1,58 @@
-//! Theorem 1 on real taps: gradient descent tracks the optimum of a problem that changes from tick to tick.
+//! Theorem 1 on measured taps: gradient descent tracks the optimum of a problem that changes at
+//! each tick.
 //!
-//! At tick t of a flight, robot i has taps z_i, and its offline command misses the expert's by e_i. The problem in D = C − C† is
+//! At tick t, robot i has taps z_i, and its offline command differs from the expert's by e_i. The
+//! problem in D = C − C† is
 //!
 //! `J_t(D) = 1/N · Σ_i ‖α_W Dᵀz_i − e_i‖² + ridge · ‖D‖²`,
 //!
-//! a quadratic with Hessian `H_t = 2α_W²/N · Σ z_i z_iᵀ + 2·ridge` for each output. The theorem wants strong convexity, which never
-//! holds in B (its rank is at most TAPS·F·O of TAPS·F·G) and holds in C only with the ridge. One gradient step per tick
-//! with step γ contracts by `m_t = max(|1 − γ C_s|, |1 − γ C_ℓ|)`, C_s and C_ℓ being H_t's largest and smallest eigenvalues, so
+//! a quadratic with the Hessian `H_t = 2α_W²/N · Σ z_i z_iᵀ + 2·ridge` for each output. The theorem
+//! requires strong convexity, which never holds in B (its rank is at most TAPS·F·O of TAPS·F·G) and
+//! holds in C only with the ridge. One gradient step per tick with step γ contracts by `m_t =
+//! max(|1 − γ C_s|, |1 − γ C_ℓ|)`, C_s and C_ℓ being H_t's largest and smallest eigenvalues, so
 //!
-//! `‖D_t − D*_t‖ ≤ Π m · ‖D_0 − D*_0‖ + (1 − m̂ᵗ)/(1 − m̂) · C_B`, with C_B the largest drift of the optimum in one tick.
+//! `‖D_t − D*_t‖ ≤ Π m · ‖D_0 − D*_0‖ + (1 − m̂ᵗ)/(1 − m̂) · C_B`, with C_B the largest drift of
+//! the optimum in one tick.
 //!
-//! The decentralised rule (every robot averages with its neighbours and descends its own term) is held against the same
-//! bound; the paper leaves its proof open.
+//! The decentralized rule (robots average with their neighbors and descend their own terms) is
+//! compared with the same bound; the paper leaves its proof open.
 
 use crate::{
     links::Links,
     symmetric::{Eigen, dot},
 };
 
-/// One tick of a flight, as the problem sees it.
+/// Data of the problem at one tick.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// α_W·z of every robot.
+    /// α_W·z of each robot.
     pub taps: Vec<Vec<f64>>,
-    /// The expert's command minus the offline one, of every robot.
+    /// Expert command minus offline command of each robot.
     pub misses: Vec<[f64; 2]>,
-    /// Who hears whom.
     pub links: Links,
 }
 
-/// What came out at a tick.
+/// Result at a tick.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Row {
-    /// The tick.
     pub tick: usize,
-    /// The bound.
     pub bound: f64,
-    /// Distance of the centralised rule to the optimum.
+    /// Distance of the central rule to the optimum.
     pub centralised: f64,
     /// Distance of the robots' mean to the optimum.
     pub decentralised_mean: f64,
     /// Distance of the furthest robot to the optimum.
     pub decentralised_worst: f64,
-    /// How far the optimum moved since the tick before.
+    /// Drift of the optimum since the previous tick.
     pub drift: f64,
 }
 
 type Parameters = [Vec<f64>; 2];
 
-/// Runs both rules over a flight.
+/// Runs both rules over an episode.
 pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
     let problems: Vec<(Eigen, Parameters)> = scenes.iter().map(|scene| problem(scene, ridge)).collect();
-    // Safe for every robot's own term, which is steeper than their mean: with a step fit for the mean only, single robots
-    // diverge.
+    // Step that is stable for each robot's term, which is steeper than their mean.
     let steepest = scenes.iter().flat_map(|scene| &scene.taps).map(|z| 2.0 * dot(z, z)).fold(0.0, f64::max);
     let step = 1.0 / (steepest + 2.0 * ridge);
     let optima: Vec<&Parameters> = problems.iter().map(|(_, optimum)| optimum).collect();
@@ -60,9 +60,9 @@ pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
     let drift_bound = drifts.iter().copied().fold(0.0, f64::max);
     let width = scenes.first().and_then(|scene| scene.taps.first()).map_or(0, Vec::len);
     let robots = scenes.first().map_or(0, |scene| scene.taps.len());
-    let mut centre: Parameters = [vec![0.0; width], vec![0.0; width]];
-    let mut swarm = vec![centre.clone(); robots];
-    let begin = optima.first().map_or(0.0, |optimum| distance(&centre, optimum));
+    let mut center: Parameters = [vec![0.0; width], vec![0.0; width]];
+    let mut swarm = vec![center.clone(); robots];
+    let begin = optima.first().map_or(0.0, |optimum| distance(&center, optimum));
     let (mut product, mut slowest) = (1.0, 0.0_f64);
     let mut rows = Vec::with_capacity(scenes.len());
     for (tick, scene) in scenes.iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
         rows.push(Row {
             tick,
             bound: product * begin + geometric * drift_bound,
-            centralised: distance(&centre, optima[tick]),
+            centralised: distance(&center, optima[tick]),
             decentralised_mean: distance(&mean(&swarm, width), optima[tick]),
             decentralised_worst: swarm.iter().map(|own| distance(own, optima[tick])).fold(0.0, f64::max),
             drift: tick.checked_sub(1).map_or(0.0, |before| drifts[before]),
@@ -80,7 +80,7 @@ pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
         let contraction = (1.0 - step * low).abs().max((1.0 - step * high).abs());
         product *= contraction;
         slowest = slowest.max(contraction);
-        centre = descend(&centre, &centre, scene, 0..robots, ridge, step);
+        center = descend(&center, &center, scene, 0..robots, ridge, step);
         swarm = (0..robots)
             .map(|robot| {
                 descend(
@@ -97,7 +97,7 @@ pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
     rows
 }
 
-/// The Hessian's eigenvalues and the optimum.
+/// Returns the Hessian's eigenvalues and the optimum.
 fn problem(scene: &Scene, ridge: f64) -> (Eigen, Parameters) {
     let n = scene.taps.len() as f64;
     let width = scene.taps.first().map_or(0, Vec::len);
@@ -123,7 +123,7 @@ fn problem(scene: &Scene, ridge: f64) -> (Eigen, Parameters) {
     (eigen, optimum)
 }
 
-/// `from − step · ∇J(at)`, the gradient being the mean over the given robots' terms.
+/// Returns `from − step · ∇J(at)` with the mean gradient of the given robots' terms.
 fn descend(
     from: &Parameters,
     at: &Parameters,
@@ -149,7 +149,7 @@ fn descend(
     next
 }
 
-/// A robot's parameters averaged with its neighbours'.
+/// Averages a robot's parameters with those of its neighbors.
 fn average(swarm: &[Parameters], robot: usize, links: &Links) -> Parameters {
     let mut group: Vec<&Parameters> = links.of(robot).iter().map(|&other| &swarm[other as usize]).collect();
     group.push(&swarm[robot]);
@@ -176,15 +176,15 @@ fn distance(a: &Parameters, b: &Parameters) -> f64 {
 mod tests {
     use super::*;
 
-    /// One robot, one tap: J_t(d) = (d − miss)² + ridge·d² per output.
+    /// One robot and one tap: J_t(d) = (d − miss)² + ridge·d² per output.
     fn still(miss: f64) -> Scene {
         Scene { taps: vec![vec![1.0]], misses: vec![[miss, 0.0]], links: Links::within(&[[0.0; 3]], 1.0) }
     }
 
     #[test]
-    fn a_problem_that_stands_still_is_solved_in_one_step_of_the_best_size() {
+    fn a_constant_problem_is_solved_in_one_step() {
         let rows = track(&vec![still(2.0); 5], 1.0);
-        // Optimum 2/(1 + 1) = 1; the step 1/H brings it there at once.
+        // The optimum is 2/(1 + 1) = 1, and the step 1/H reaches it at once.
         assert!((rows[0].centralised - 1.0).abs() < 1.0e-12);
         assert!((rows[0].bound - 1.0).abs() < 1.0e-12);
         assert!(rows[1].centralised < 1.0e-12 && rows[1].decentralised_worst < 1.0e-12);

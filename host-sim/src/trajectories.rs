@@ -1,4 +1,4 @@
-//! Trajectories as comma-separated values: one row per robot and tick.
+//! Trajectories as CSV: one row per robot and tick.
 
 use std::{
     fmt::Write as _,
@@ -17,7 +17,7 @@ use crate::{
     world::{Environment, Scenario},
 };
 
-/// Observer that writes the state and the command of every robot.
+/// Observer that writes state and command of each robot.
 #[derive(Debug)]
 pub struct Trajectories {
     path: PathBuf,
@@ -28,28 +28,22 @@ pub struct Trajectories {
 }
 
 impl Trajectories {
-    /// Records a flight under the network that learns in flight.
+    /// Creates an observer for a run with online learning.
     #[must_use]
     pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), controller: ONLINE, text: String::new() }
     }
 
-    /// Writes the file.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`].
+    /// Completes the file.
     pub fn finish(self) -> Result {
         files::write(&self.path, self.text.as_bytes())
     }
 }
 
-/// Flies the first held-out swarm of a seed under every shown controller, and writes the trajectories.
-///
-/// # Errors
-/// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
-    let task = eval.task()?;
-    let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+/// Runs the first held-out swarm of a seed under each shown controller and writes the trajectories.
+pub fn write<W: World>(path: &Path, lineup: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+    let task = lineup.task()?;
+    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut trajectories = Trajectories::new::<W>(path.into(), &task);
     for controller in eval.controllers().into_iter().filter(|controller| controller.shown) {
         trajectories.controller = controller.name;
@@ -59,8 +53,8 @@ pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scen
     trajectories.finish()
 }
 
-/// Names of the numbers of a state.
-fn names<W: Environment>(numbers: usize) -> Vec<String> {
+/// Returns the column names of a state.
+fn names<W: World>(numbers: usize) -> Vec<String> {
     let layout = W::layout();
     let axis = |of: &std::ops::Range<usize>, quantity: &str, at: usize| {
         of.contains(&at).then(|| match ["x", "y", "z"].get(at - of.start) {

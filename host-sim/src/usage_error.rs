@@ -1,22 +1,19 @@
-//! Errors of the argument parser, each in one line, as this program's own errors.
+//! Errors of the argument parser in one line, in the form of this program's errors.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
 
-/// Characters of a refused value that are printed.
+/// Printed characters of a rejected value.
 const MAX_VALUE_CHARS: usize = 60;
 
-/// The option whose value was refused, without its dashes.
-#[must_use]
+/// Returns the option with a rejected value, without dashes.
 pub fn option(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(argument).trim_start_matches('-').to_owned())
 }
 
-/// One line for an error that the user can correct.
-///
-/// # Errors
-/// The parser's error, for help, versions, and errors without a form here.
+/// Returns the one-line form of an error, or the parser's error for help, versions and unknown
+/// kinds.
 pub fn one_line(error: clap::Error) -> Result<Error, clap::Error> {
     match message(&error) {
         Some(message) => Ok(Error::usage(message)),
@@ -51,7 +48,9 @@ fn message(error: &clap::Error) -> Option<String> {
         (ErrorKind::ArgumentConflict, Some(argument), _) => {
             let others = texts(error, ContextKind::PriorArg);
             match others.iter().find(|other| name(other) != argument) {
-                Some(other) => Some(format!("{argument} and {} cannot be combined", name(other))),
+                Some(other) => {
+                    Some(format!("{argument} and {} cannot be combined: leave one out", name(other)))
+                }
                 None => Some(format!("{argument} was given twice")),
             }
         }
@@ -138,7 +137,10 @@ mod tests {
         assert_eq!(refusal(&["star"]), "SHAPE must be ring, line or grid, got star");
         assert_eq!(refusal(&["--robot", "3"]), "there is no option --robot here: did you mean --robots?");
         assert_eq!(refusal(&["ring", "more"]), "there is no argument more here");
-        assert_eq!(refusal(&["ring", "--first", "--second"]), "--first and --second cannot be combined");
+        assert_eq!(
+            refusal(&["ring", "--first", "--second"]),
+            "--first and --second cannot be combined: leave one out"
+        );
         assert_eq!(refusal(&[]), "SHAPE is required");
     }
 

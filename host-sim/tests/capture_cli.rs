@@ -1,4 +1,4 @@
-//! Pcap files that `--capture` writes, read back.
+//! Pcap files of `--capture`.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use wdgnn_core::{
-    filter::{NoChain, Stacked},
-    message::Beacon,
+    filter::{NoDelayLine, Stacked},
+    message::Message,
     tasks::flocking::Motion,
     tensor::Filter,
 };
 use wdgnn_link::{
     encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-    header::{Link, Parts},
+    error::FrameError,
+    header::{Link, Payload},
     security::{
         group_key::{Sealed, SealedEsb32},
         key::Key,
@@ -30,9 +30,9 @@ use crate::program::host_sim;
 
 const KEY: Key = *b"a swarm's secret";
 
-type Decoded = Beacon<Motion, Stacked<TAPS, FEATURES, NoChain>, Filter<TAPS, FEATURES, OUTPUTS>>;
+type Decoded = Message<Motion, Stacked<TAPS, FEATURES, NoDelayLine>, Filter<TAPS, FEATURES, OUTPUTS>>;
 
-/// Link type of a pcap file, and its packets with their times in microseconds.
+/// Returns the link type of a pcap file and its packets with times in µs.
 fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a word"));
     let mut rest = &file[24..];
@@ -46,24 +46,24 @@ fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
     (word(file, 20), packets)
 }
 
-/// Flies five robots for 20 ticks and returns the pcap file.
+/// Runs five robots for 20 ticks and returns the pcap file.
 fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
-    let swarm = ["swarm", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
+    let swarm = ["run", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
     let output = host_sim(folder, &[&swarm[..], options].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::read(folder.join("swarm.pcap")).expect("a pcap file")
 }
 
-/// Decodes a frame at its own tick.
+/// Decodes a frame at its tick.
 fn decode<P: Codec>(codec: &mut P, model: &ModelFile, frame: &[u8]) -> Decoded {
     let link = Link { profile: P::profile(true), checksum: model.weights().checksum };
     let tick = P::identity(frame, 0).expect("a header").sequence / P::FRAMES;
-    let decoded: Result<(Decoded, Parts), Refusal> = codec.decode(&link, tick, frame);
+    let decoded: Result<(Decoded, Payload), FrameError> = codec.decode(&link, tick, frame);
     decoded.expect("a frame that the robots sent").0
 }
 
 #[test]
-fn a_capture_has_every_frame_of_the_swarm() {
+fn captures_contain_all_frames() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = capture(folder.path(), &[]);
     let (link, packets) = packets(&file);

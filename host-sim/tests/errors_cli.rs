@@ -1,13 +1,13 @@
-//! Wrong input: one line on the standard error, exit code 2, and no file of the user is changed.
+//! Invalid input: one line on standard error, exit code 2, and no changed files.
 
 use std::fs;
 
 use crate::program::{host_sim, refused};
 
 const COVERAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
-const TRAIN: [&str; 7] = ["train", "--epochs", "1", "--trajectories", "2", "--out", "my.wdgnn"];
+const TRAIN: [&str; 7] = ["train", "--epochs", "1", "--swarms", "2", "--out", "my.wdgnn"];
 
-/// The message of a refused command: one line.
+/// Returns the message of a rejected command: one line.
 fn message(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = host_sim(folder.path(), arguments);
@@ -19,8 +19,8 @@ fn message(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_model_of_another_task_is_refused_with_names_and_without_advice_to_overwrite_it() {
-    for command in [&["flock"][..], &["swarm"], &["sweep", "speed"], &["shift"], &["theorem"], &["faults"]] {
+fn models_of_other_tasks_are_rejected_by_name() {
+    for command in [&["eval"][..], &["run"], &["sweep", "speed"], &["shift"], &["theorem"], &["faults"]] {
         let message = message(&[command, &["--model", COVERAGE]].concat());
         assert!(message.contains("was trained for the task coverage, not for flocking"), "{message}");
         assert!(!message.contains("--out"), "{message}");
@@ -28,7 +28,7 @@ fn a_model_of_another_task_is_refused_with_names_and_without_advice_to_overwrite
 }
 
 #[test]
-fn training_replaces_a_network_only_by_force() {
+fn training_overwrites_only_with_force() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("my.wdgnn");
     fs::write(&out, "ten hours of training").unwrap();
@@ -48,13 +48,13 @@ fn training_replaces_a_network_only_by_force() {
 fn missing_folders_are_named_and_not_created() {
     for arguments in [
         &["train", "--out", "none/my.wdgnn"][..],
-        &["flock", "--csv", "none/my.csv"],
-        &["flock", "--report", "none/my.html"],
-        &["fly", "--task", "coverage", "--svg", "none/my.svg"],
-        &["flock", "--save-scenario", "none/my.toml"],
+        &["eval", "--csv", "none/my.csv"],
+        &["eval", "--report", "none/my.html"],
+        &["eval", "--task", "coverage", "--svg", "none/my.svg"],
+        &["eval", "--save-scenario", "none/my.toml"],
         &["key", "master", "--out", "none/master.key"],
-        &["swarm", "--robots", "4", "--ticks", "5", "--trajectories", "none/my.csv"],
-        &["swarm", "--robots", "4", "--ticks", "5", "--capture", "none/my.pcap"],
+        &["run", "--robots", "4", "--ticks", "5", "--trajectories", "none/my.csv"],
+        &["run", "--robots", "4", "--ticks", "5", "--capture", "none/my.pcap"],
     ] {
         let message = message(arguments);
         assert!(message.ends_with("the folder none does not exist"), "{arguments:?}: {message}");
@@ -64,16 +64,16 @@ fn missing_folders_are_named_and_not_created() {
 #[test]
 fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
     for (arguments, expected) in [
-        (&["flock", "--robots", "-5"][..], "--robots must be a whole number between 1 and 20000000, got -5"),
-        (&["flock", "--robots", "many"], "--robots must be a whole number between 1 and 20000000, got many"),
-        (&["flock", "--radius", "1e38"], "--radius must be a number above 0.1 and at most 1000, got 1e38"),
-        (&["flock", "--speed", "NaN"], "--speed must be a number between 0 and 340, got NaN"),
+        (&["eval", "--robots", "-5"][..], "--robots must be a whole number between 1 and 20000000, got -5"),
+        (&["eval", "--robots", "many"], "--robots must be a whole number between 1 and 20000000, got many"),
+        (&["eval", "--radius", "1e38"], "--radius must be a number above 0.1 and at most 1000, got 1e38"),
+        (&["eval", "--speed", "NaN"], "--speed must be a number between 0 and 340, got NaN"),
         (
-            &["flock", "--ticks", "99999999999"],
+            &["eval", "--ticks", "99999999999"],
             "--ticks must be a whole number between 1 and 1000000, got 99999999999",
         ),
         (
-            &["fly", "--task", "coverage", "--step-size", "inf"],
+            &["eval", "--task", "coverage", "--step-size", "inf"],
             "--step-size must be a number between 0 and 1000000, got inf",
         ),
         (&["sweep", "speed", "--values", "1,x"], "--values must be a number between 0 and 1000000000, got x"),
@@ -83,16 +83,13 @@ fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
         ),
         (&["--threads", "0"], "--threads must be a whole number between 1 and 4096, got 0"),
         (&["key", "robots", "--robots", "0"], "--robots must be a whole number between 1 and 65535, got 0"),
-        (
-            &["flock", "--profile", "wifi"],
-            "--profile must be exact, dot154, esb32, espnow or p2p57, got wifi",
-        ),
+        (&["eval", "--profile", "wifi"], "--profile must be exact, dot154, esb32, espnow or p2p57, got wifi"),
         (&["sweep", "taste"], "PARAMETER must be radius, speed or robots, got taste"),
         (
-            &["flock", "--actuator-delay", "101"],
+            &["eval", "--actuator-delay", "101"],
             "--actuator-delay must be a whole number between 0 and 100, got 101",
         ),
-        (&["flock", "--robots"], "--robots needs a value"),
+        (&["eval", "--robots"], "--robots needs a value"),
     ] {
         assert_eq!(message(arguments), expected);
     }
@@ -101,23 +98,29 @@ fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
 #[test]
 fn options_without_effect_are_refused() {
     for (arguments, expected) in [
-        (&["flock", "--sybil-at", "0.5"][..], "--sybil-at has no effect without --sybil"),
-        (&["flock", "--burst", "3"], "--burst has no effect without --drop-chance"),
-        (&["flock", "--expel", "3"], "--expel has no effect without --rekey"),
+        (
+            &["eval", "--fault", "sybil-distance=0.5"][..],
+            "--fault sybil-distance has no effect without sybil",
+        ),
+        (&["eval", "--fault", "burst=3"], "--fault burst has no effect without drop-chance"),
+        (&["eval", "--fault", "expel=3"], "--fault expel has no effect without rekey"),
         (&["sweep", "radius", "--radius", "3"], "--radius has no effect: it is swept, give --values"),
-        (&["air", "--rate", "3"], "--rate needs --profile"),
-        (&["flock", "--replay", "200"], "--replay names tick 200: the last tick of this flight is 199"),
+        (&["airtime", "--rate", "3"], "--rate needs --profile"),
+        (
+            &["eval", "--fault", "replay=200"],
+            "--fault replay names tick 200: the last tick of this flight is 199",
+        ),
     ] {
         assert_eq!(message(arguments), expected);
     }
 }
 
 #[test]
-fn a_file_that_is_no_model_is_refused() {
+fn files_without_a_model_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("damaged.wdgnn");
     fs::write(&damaged, &fs::read(COVERAGE).unwrap()[..100]).unwrap();
     let damaged = damaged.display().to_string();
-    refused(&["flock", "--model", &damaged], "damaged.wdgnn: the weight file has 100 bytes");
-    refused(&["flock", "--model", env!("CARGO_MANIFEST_DIR")], "Is a directory");
+    refused(&["eval", "--model", &damaged], "damaged.wdgnn: the weight file has 100 bytes");
+    refused(&["eval", "--model", env!("CARGO_MANIFEST_DIR")], "Is a directory");
 }

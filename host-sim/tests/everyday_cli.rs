@@ -1,4 +1,4 @@
-//! The program as people use it on an ordinary day: other files, pipes, full disks, odd numbers.
+//! Files, pipes, full disks and unusual numbers.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use crate::program::{host_sim, refused};
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_behind_the_output_is_told_in_a_sentence() {
+fn a_full_disk_is_reported_in_one_line() {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("there is one");
     let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
         .arg("tasks")
@@ -20,13 +20,13 @@ fn a_full_disk_behind_the_output_is_told_in_a_sentence() {
         .expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write to the standard output") && !said.contains("panicked"), "{said}");
+    assert!(said.contains("cannot write to standard output") && !said.contains("panicked"), "{said}");
 }
 
 #[test]
-fn a_page_or_a_table_goes_to_the_standard_output_alone() {
+fn only_one_result_goes_to_standard_output() {
     let folder = tempfile::tempdir().expect("a folder");
-    let small = ["flock", "--swarms", "1", "--robots", "6", "--ticks", "20"];
+    let small = ["eval", "--swarms", "1", "--robots", "6", "--ticks", "20"];
     let out = |more: &[&str]| {
         let output = host_sim(folder.path(), &[&small, more].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -36,34 +36,33 @@ fn a_page_or_a_table_goes_to_the_standard_output_alone() {
     let csv = out(&["--csv", "-", "--report", "page.html"]);
     assert!(csv.starts_with("controller,") && csv.lines().all(|line| line.contains(',')), "{csv}");
     assert!(folder.path().join("page.html").exists());
-    refused(&["flock", "--csv", "x", "--report", "x"], "name two files");
-    refused(&["flock", "--json", "--report", "-"], "both take the standard output");
+    refused(&["eval", "--csv", "x", "--report", "x"], "name two files");
+    refused(&["eval", "--json", "--report", "-"], "both write to standard output");
 }
 
 #[test]
-fn a_condition_has_a_page_of_its_own() {
+fn pages_of_different_conditions_have_different_names() {
     let folder = tempfile::tempdir().expect("a folder");
     for robots in ["5", "6"] {
-        let output =
-            host_sim(folder.path(), &["flock", "--swarms", "1", "--robots", robots, "--ticks", "20"]);
+        let output = host_sim(folder.path(), &["eval", "--swarms", "1", "--robots", robots, "--ticks", "20"]);
         assert!(output.status.success());
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(said.contains(&format!("flock-robots-{robots}-swarms-1-ticks-20.html")), "{said}");
+        assert!(said.contains(&format!("eval-flocking-robots-{robots}-swarms-1-ticks-20.html")), "{said}");
     }
     let pages = folder.path().join("target/wdgnn").read_dir().expect("made").count();
     assert_eq!(pages, 2);
 }
 
 #[test]
-fn odd_numbers_are_told_about_as_numbers() {
-    refused(&["flock", "--speed", "1e30"], "--speed must be a number between 0 and 340, got 1e30");
-    refused(&["flock", "--ticks", "0"], "--ticks must be a whole number between 1 and 1000000, got 0");
+fn unusual_numbers_are_reported_as_numbers() {
+    refused(&["eval", "--speed", "1e30"], "--speed must be a number between 0 and 340, got 1e30");
+    refused(&["eval", "--ticks", "0"], "--ticks must be a whole number between 1 and 1000000, got 0");
     let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), &["flock", "--swarms", "-1"]);
+    let output = host_sim(folder.path(), &["eval", "--swarms", "-1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(said, "host-sim: --swarms must be a whole number between 1 and 100000, got -1\n");
-    let alone = host_sim(folder.path(), &["flock", "--robots", "1", "--swarms", "1"]);
+    let alone = host_sim(folder.path(), &["eval", "--robots", "1", "--swarms", "1"]);
     let said = String::from_utf8_lossy(&alone.stdout);
     assert!(alone.status.success() && !said.contains("inf") && !said.contains("NaN"), "{said}");
     assert!(said.starts_with("1 swarm of 1 robot,"), "{said}");
@@ -72,7 +71,7 @@ fn odd_numbers_are_told_about_as_numbers() {
 #[test]
 fn trajectories_have_a_row_per_robot_and_tick() {
     let folder = tempfile::tempdir().expect("a folder");
-    let arguments = ["swarm", "--robots", "4", "--ticks", "5", "--trajectories", "t.csv"];
+    let arguments = ["run", "--robots", "4", "--ticks", "5", "--trajectories", "t.csv"];
     let output = host_sim(folder.path(), &arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
@@ -86,7 +85,7 @@ fn trajectories_have_a_row_per_robot_and_tick() {
 fn trajectories_of_a_comparison_have_every_shown_controller() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--robots", "4", "--ticks", "5", "--swarms", "1", "--trajectories", "t.csv"];
-    for (command, controllers) in [(&["flock"][..], 6), (&["fly", "--task", "coverage"], 4)] {
+    for (command, controllers) in [(&["eval"][..], 6), (&["eval", "--task", "coverage"], 4)] {
         let output = host_sim(folder.path(), &[command, &small].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
@@ -97,20 +96,7 @@ fn trajectories_of_a_comparison_have_every_shown_controller() {
 }
 
 #[test]
-fn a_shell_and_a_manual_know_every_command() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for arguments in [&["completions", "bash"][..], &["completions", "fish"], &["man"]] {
-        let output = host_sim(folder.path(), arguments);
-        let text = String::from_utf8(output.stdout).expect("text");
-        assert!(
-            output.status.success() && text.contains("flock") && text.contains("theorem"),
-            "{arguments:?}"
-        );
-    }
-}
-
-#[test]
-fn values_are_swept_in_their_order() {
+fn values_are_sorted() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(
         folder.path(),
@@ -126,7 +112,7 @@ fn values_are_swept_in_their_order() {
 }
 
 #[test]
-fn a_bound_that_does_not_hold_is_no_success() {
+fn a_violated_bound_exits_with_1() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), &["theorem", "--ridge", "20"]);
     let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -136,10 +122,10 @@ fn a_bound_that_does_not_hold_is_no_success() {
 }
 
 #[test]
-fn a_network_is_called_what_it_is() {
+fn models_are_reported_by_architecture() {
     let gnn = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/through-gnn.wdgnn");
     let folder = tempfile::tempdir().expect("a folder");
-    let arguments = ["flock", "--swarms", "1", "--robots", "6", "--ticks", "20", "--model", gnn, "--json"];
+    let arguments = ["eval", "--swarms", "1", "--robots", "6", "--ticks", "20", "--model", gnn, "--json"];
     let output = host_sim(folder.path(), &arguments);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let models = json["models"].as_str().expect("models");
@@ -148,14 +134,14 @@ fn a_network_is_called_what_it_is() {
 
 #[test]
 fn options_without_effect_are_refused() {
-    refused(&["swarm", "--log"], "no effect on native robots");
-    refused(&["swarm", "--image", "x"], "no effect on native robots");
-    refused(&["swarm", "--compare", "--nodes", "nrf52840"], "--compare has no effect on chips");
-    refused(&["swarm", "--compare", "--other-model", "0.2"], "emulated robots run one image");
+    refused(&["run", "--log"], "no effect on native robots");
+    refused(&["run", "--image", "x"], "no effect on native robots");
+    refused(&["run", "--compare", "--target", "nrf52840"], "--compare has no effect on chips");
+    refused(&["run", "--compare", "--fault", "mixed-models=0.2"], "robots in QEMU run one image");
 }
 
 #[cfg(unix)]
 #[test]
-fn what_has_no_end_is_no_model() {
-    refused(&["flock", "--model", "/dev/zero"], "longer than");
+fn endless_files_are_rejected() {
+    refused(&["eval", "--model", "/dev/zero"], "longer than");
 }

@@ -1,4 +1,4 @@
-//! The fast path flies what robots fly that speak in bytes.
+//! Robots with messages in memory and robots with encoded frames behave identically.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,20 +18,20 @@ use host_sim::{
         radio_swarm::{KEY, RadioConfig},
         typed::Online,
     },
-    train::{first, recipe::Recipe},
-    world::{Environment, Scenario, SwarmOf, coverage::Area, flock::Flock},
+    train::{initialization, recipe::Recipe},
+    world::{Scenario, SwarmOf, World, coverage::Area, flock::Flock},
 };
 
-/// What a swarm does from a start to the end: every command and every wide parameter.
-fn digest<W: Environment>(start: &Episode<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+/// Returns the digest of an episode: all commands and wide parameters.
+fn digest<W: World>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
     let mut digest = EpisodeDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
 }
 
-/// Flies one start by the fast path and by robots that speak in bytes, unsealed and sealed.
-fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenario) {
-    let start = Episode::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
+/// Compares one start with messages in memory, unsealed frames and sealed frames.
+fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Scenario) {
+    let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
     let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
     let air = RadioConfig { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
@@ -46,8 +46,8 @@ fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenar
 }
 
 #[test]
-fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
-    // In the middle of the swarm robots hear more than they have room for.
+fn memory_and_frames_agree() {
+    // Robots in the middle of the swarm have more neighbors than table entries.
     let condition = Scenario { robots: 40, radius: 2.5, ticks: 60, ..Scenario::PAPER };
     for recipe in [RecipeName::Ours, RecipeName::Through] {
         for &profile in Profile::ALL {
@@ -56,19 +56,19 @@ fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
     }
 }
 
-/// A network of the shape that robots of a task have, as training would begin with it.
-fn untrained<W: Environment>(profile: Profile) -> ModelFile {
+/// Returns an untrained network with the shape of the task's robots.
+fn untrained<W: World>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
     recipe.exchange = profile.exchange_ticks();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
-    let numbers = first::weights(&size, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&size, Architecture::WdGnn, 1);
     let header = recipe.header(size, recipe.learning(1.0, 1.0));
     ModelFile::new(std::path::Path::new("untrained"), &header, &numbers).unwrap()
 }
 
-/// Every profile that has room for what robots of a task say. Returns how many there are.
-fn check_all<W: Environment>() -> usize {
-    let condition = Scenario { robots: 20, ticks: 40, ..W::default_scenario() };
+/// Compares all profiles whose frames fit the task's messages. Returns their number.
+fn check_all<W: World>() -> usize {
+    let condition = Scenario { robots: 20, ticks: 40, ..W::condition() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();
     let fitting = Profile::ALL.iter().filter(fits);
@@ -76,7 +76,7 @@ fn check_all<W: Environment>() -> usize {
 }
 
 #[test]
-fn so_it_does_for_other_tasks() {
+fn memory_and_frames_agree_for_other_tasks() {
     assert_eq!(check_all::<Flock<3>>(), 3, "all but those with short frames");
     assert_eq!(check_all::<Area>(), 4, "all but the shortest");
 }

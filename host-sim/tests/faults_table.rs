@@ -1,4 +1,4 @@
-//! The table of faults, small and seeded, against a golden. `BLESS=1` writes it anew.
+//! Table of faults with few swarms, compared with a golden file. `BLESS=1` writes it.
 
 use std::{env, fs, path::Path};
 
@@ -21,7 +21,7 @@ fn flown(only: &str, profile: Profile) -> Vec<Row> {
 }
 
 #[test]
-fn the_table_of_faults_is_as_it_was() {
+fn the_table_of_faults_matches_the_golden_file() {
     let text = table::aligned(&faults::cells(&flown("", Profile::Exact)));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/faults.txt");
     if env::var_os("BLESS").is_some() {
@@ -35,18 +35,18 @@ fn the_table_of_faults_is_as_it_was() {
 }
 
 #[test]
-fn a_row_that_is_asked_for_is_flown_alone_and_says_how_to_fly_it_by_hand() {
+fn selected_rows_run_alone_and_contain_their_command() {
     let rows = flown("one-WAY links", Profile::Exact);
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].options, "--one-way 0.3");
+    assert_eq!(rows[0].options, "one-way=0.3");
     assert_eq!(
         rows[0].command,
-        "host-sim fly --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --one-way 0.3"
+        "host-sim eval --task flocking --profile exact --recipe ours --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
     );
 }
 
 #[test]
-fn robots_collide_by_radio_where_there_is_one() {
+fn collisions_need_a_radio() {
     assert!(flown("hidden terminals", Profile::Exact).is_empty());
     let [row] = &flown("hidden terminals", Profile::Espnow)[..] else { panic!("one row") };
     assert!(row.ratio.is_some_and(|ratio| ratio > 1.0), "{row:?}");

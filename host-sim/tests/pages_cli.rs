@@ -1,4 +1,4 @@
-//! Every command that measures has a page, plots to take along, and says what made them.
+//! Pages, charts and origin of all commands with results.
 
 use std::{fs, path::Path};
 
@@ -6,14 +6,38 @@ use serde_json::Value;
 
 use super::program::host_sim;
 
-/// Commands as small as they get.
+/// Minimal runs of the commands.
 const COMMANDS: [&[&str]; 8] = [
-    &["flock", "--swarms", "1", "--robots", "6", "--ticks", "20", "--recipe", "ours", "--drop-chance", "0.3"],
-    &["fly", "--task", "coverage", "--swarms", "1", "--robots", "6", "--ticks", "10"],
-    &["swarm", "--robots", "6", "--ticks", "20", "--kill", "2@5"],
+    &[
+        "eval",
+        "--swarms",
+        "1",
+        "--robots",
+        "6",
+        "--ticks",
+        "20",
+        "--recipe",
+        "ours",
+        "--fault",
+        "drop-chance=0.3",
+    ],
+    &["eval", "--task", "coverage", "--swarms", "1", "--robots", "6", "--ticks", "10"],
+    &["run", "--robots", "6", "--ticks", "20", "--fault", "kill=2@5"],
     &["sweep", "speed", "--swarms", "1", "--robots", "6", "--values", "1,2"],
-    &["faults", "--only", "your", "--swarms", "1", "--robots", "6", "--seconds", "2", "--drop-chance", "0.1"],
-    &["air", "--profile", "dot154"],
+    &[
+        "faults",
+        "--only",
+        "your",
+        "--swarms",
+        "1",
+        "--robots",
+        "6",
+        "--ticks",
+        "200",
+        "--fault",
+        "drop-chance=0.1",
+    ],
+    &["airtime", "--profile", "dot154"],
     &["theorem", "--robots", "10"],
     &["shift", "delay", "--swarms", "1", "--seeds", "1", "--retrain", "1"],
 ];
@@ -32,7 +56,7 @@ fn check(folder: &Path, command: &[&str]) {
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION"), "{command:?}");
     assert!(json["models"].as_str().is_some_and(|models| !models.is_empty()), "{command:?}");
     let faults = json["faults"].as_str().unwrap_or_else(|| panic!("{command:?} has no faults"));
-    let wrong = command.iter().any(|word| ["--drop-chance", "--kill"].contains(word));
+    let wrong = command.contains(&"--fault");
     assert_eq!(faults != "none", wrong, "{command:?}: {faults}");
     for mark in ["command", "version", "models", "faults"] {
         let text = json[mark].as_str().unwrap().replace('<', "&lt;").replace('>', "&gt;");
@@ -41,7 +65,7 @@ fn check(folder: &Path, command: &[&str]) {
     let svg = fs::read_to_string(folder.join("it.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.matches("<path").count() > 5, "{command:?}");
     assert!(fs::read_to_string(folder.join("it.csv")).unwrap().lines().count() > 1, "{command:?}");
-    // The command does it again.
+    // The command in the output repeats the run.
     let words: Vec<&str> = json["command"].as_str().unwrap().split(' ').skip(1).collect();
     let again = host_sim(folder, &[&words[..], &["--json", "--report", "again.html"]].concat());
     let mut sides =
@@ -55,7 +79,7 @@ fn check(folder: &Path, command: &[&str]) {
 }
 
 #[test]
-fn every_command_has_a_page_and_plots_that_say_what_made_them() {
+fn all_commands_have_pages_charts_and_an_origin() {
     let folder = tempfile::tempdir().unwrap();
     for command in COMMANDS {
         check(folder.path(), command);
@@ -63,9 +87,9 @@ fn every_command_has_a_page_and_plots_that_say_what_made_them() {
 }
 
 #[test]
-fn training_shows_its_curves() {
+fn training_has_a_page_with_curves() {
     let folder = tempfile::tempdir().unwrap();
-    let train = ["train", "--out", "my.wdgnn", "--epochs", "3", "--trajectories", "4", "--robots", "6"];
+    let train = ["train", "--out", "my.wdgnn", "--epochs", "3", "--swarms", "4", "--robots", "6"];
     let output = host_sim(
         folder.path(),
         &[&train[..], &["--report", "it.html", "--svg", "it.svg", "--csv", "it.csv", "--json"]].concat(),
@@ -73,9 +97,9 @@ fn training_shows_its_curves() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["epochs"].as_array().unwrap().len(), 3);
-    assert!(json["command"].as_str().unwrap().contains("--trajectories 4"), "{}", json["command"]);
+    assert!(json["command"].as_str().unwrap().contains("--swarms 4"), "{}", json["command"]);
     assert!(json["command"].as_str().unwrap().ends_with("--out my.wdgnn"), "{}", json["command"]);
     let page = fs::read_to_string(folder.path().join("it.html")).unwrap();
-    assert!(page.contains("Validation: flights") && page.contains("The network comes to"));
+    assert!(page.contains("Validation episodes") && page.contains("Network: "));
     assert_eq!(fs::read_to_string(folder.path().join("it.csv")).unwrap().lines().count(), 4);
 }

@@ -1,4 +1,4 @@
-//! The program, started as a person or a script does.
+//! Runs of the program.
 
 use std::{
     path::Path,
@@ -13,7 +13,7 @@ pub fn host_sim(folder: &Path, arguments: &[&str]) -> Output {
         .expect("it starts")
 }
 
-/// What cannot be is told in a sentence, and nothing is left behind.
+/// Checks that a command fails with a one-line message and writes no file.
 pub fn refused(arguments: &[&str], sentence: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(folder.path(), arguments);

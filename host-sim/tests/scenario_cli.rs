@@ -1,10 +1,10 @@
-//! Scenarios: files that hold a whole condition.
+//! Scenario files.
 
 use std::{ffi::OsString, fs, path::Path};
 
 use host_sim::{
     cli,
-    commands::scenario::{expanded, shared},
+    commands::scenario::{SHARED, expanded},
     error::Result,
 };
 use serde_json::Value;
@@ -23,52 +23,54 @@ fn expand(text: &str, line: &str) -> Result<String> {
 }
 
 #[test]
-fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
-    let text = "robots = 20\ndrop-chance = 0.3\ncollisions = true\nplain = false\nkill = [\"3@5\", \"4@6\"]\n\
-                model = \"my.wdgnn\"\n[sweep]\nvalues = [1, 2]\n[flock]\nswarms = 3\n";
-    assert_eq!(
-        expand(text, "flock --robots 30").unwrap(),
-        "host-sim flock --collisions --drop-chance=0.3 --swarms=3 --kill=3@5 --kill=4@6 \
-         --model=FOLDER/my.wdgnn --robots 30 --scenario FILE"
-    );
+fn the_command_line_takes_precedence_over_scenarios() {
+    let text = "robots = 20\nno-robustness = false\nmodel = \"my.wdgnn\"\n[fault]\ndrop-chance = 0.3\ncollisions = true\n\
+                peer-auth = false\nkill = [\"3@5\", \"4@6\"]\n[sweep]\nvalues = [1, 2]\n[eval]\nswarms = 3\n";
+    let expanded_line = expand(text, "eval --robots 30 --fault drop-chance=0.1").unwrap();
+    let mut words: Vec<&str> = expanded_line.split(' ').collect();
+    words.sort_unstable();
+    let mut expected: Vec<&str> = "host-sim eval --fault=collisions=true --fault=kill=3@5,4@6 --swarms=3 \
+                                   --model=FOLDER/my.wdgnn --robots 30 --fault drop-chance=0.1 --scenario FILE"
+        .split(' ')
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(words, expected);
     assert!(expand(text, "sweep radius").unwrap().contains("--values=1,2"));
-    // What names no scenario stays as it is, and so does another command.
-    let plain = ["host-sim", "flock", "--json"].map(OsString::from).to_vec();
+    // Command lines without a scenario do not change.
+    let plain = ["host-sim", "eval", "--json"].map(OsString::from).to_vec();
     assert_eq!(expanded(plain.clone(), &cli::command()).unwrap().0, plain);
 }
 
 #[test]
-fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
+fn unknown_keys_are_reported_with_line_and_suggestion() {
     let wrong = |text: &str, line: &str| expand(text, line).unwrap_err().to_string();
-    let unknown = wrong("radius = 1\nrobot = 20\n", "flock");
-    assert!(
-        unknown.contains("my.toml, line 2: flock has no option robot; did you mean robots?"),
-        "{unknown}"
-    );
-    let others = wrong("actuator-delay = 3\n", "swarm");
-    assert!(others.contains("an option of flock, not of swarm: move it to [flock]"), "{others}");
-    assert!(wrong("[flocks]\nrobots = 1\n", "flock").contains("there is no command flocks"));
-    assert!(wrong("report = \"x\"\n", "flock").contains("give --report"));
-    assert!(wrong("robots = {a = 1}\n", "flock").contains("line 1"));
-    assert!(wrong("robots = 1979-05-27\n", "flock").contains("must be a number, a text or a list"));
-    assert!(wrong("robots = \n", "flock").contains("line 1"));
-    assert!(wrong("robots = [1, 2]\n", "flock").contains("robots takes one value, not a list"));
-    assert!(wrong("kill = []\n", "flock").contains("kill has an empty list"));
-    // Also in a table that is for somebody else.
-    assert!(wrong("[swarm]\nnode = \"emulated\"\n", "flock").contains("did you mean nodes?"));
+    let unknown = wrong("radius = 1\nrobot = 20\n", "eval");
+    assert!(unknown.contains("my.toml, line 2: eval has no option robot; did you mean robots?"), "{unknown}");
+    let others = wrong("actuator-delay = 3\n", "run");
+    assert!(others.contains("an option of eval, not of run: move it to [eval]"), "{others}");
+    assert!(wrong("[flocks]\nrobots = 1\n", "eval").contains("there is no command flocks"));
+    assert!(wrong("report = \"x\"\n", "eval").contains("give --report"));
+    assert!(wrong("robots = {a = 1}\n", "eval").contains("line 1"));
+    assert!(wrong("robots = 1979-05-27\n", "eval").contains("must be a number, a string or a list"));
+    assert!(wrong("robots = \n", "eval").contains("line 1"));
+    assert!(wrong("robots = [1, 2]\n", "eval").contains("robots takes one value, not a list"));
+    assert!(wrong("kill = [\"3@5\"]\n", "eval").contains("kill is a fault: move it to [fault]"));
+    assert!(wrong("[fault]\nkil = 3\n", "eval").contains("line 2: there is no fault kil"));
+    // Tables of other commands are checked as well.
+    assert!(wrong("[run]\ntargets = \"qemu\"\n", "eval").contains("did you mean target?"));
 }
 
 #[test]
-fn every_command_that_takes_scenarios_takes_what_all_of_them_take() {
+fn commands_with_scenarios_have_all_shared_options() {
     let program = cli::command();
     let taking =
         |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some("scenario"));
     let commands: Vec<_> = program.get_subcommands().filter(taking).collect();
     let names: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
-    assert_eq!(names, ["faults", "flock", "fly", "swarm", "sweep"]);
+    assert_eq!(names, ["eval", "run", "sweep", "faults"]);
     for command in commands {
-        for option in shared() {
-            let takes = command.get_arguments().any(|arg| arg.get_long() == Some(&option));
+        for option in SHARED {
+            let takes = command.get_arguments().any(|arg| arg.get_long() == Some(option));
             assert!(takes, "{} --{option}", command.get_name());
         }
     }
@@ -80,7 +82,7 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What differs from run to run.
+/// Removes values that differ between runs.
 fn without_time(mut json: Value) -> Value {
     let object = json.as_object_mut().unwrap();
     object.remove("wall_seconds");
@@ -89,7 +91,7 @@ fn without_time(mut json: Value) -> Value {
 }
 
 #[test]
-fn what_was_flown_is_saved_and_flown_again() {
+fn saved_scenarios_repeat_the_run() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("saved")).unwrap();
     let small = [
@@ -99,18 +101,14 @@ fn what_was_flown_is_saved_and_flown_again() {
         "30",
         "--seed",
         "3",
-        "--drop-chance",
-        "0.2",
-        "--kill",
-        "3@9",
-        "--kill",
-        "4@9",
+        "--fault",
+        "drop-chance=0.2",
+        "--fault",
+        "kill=3@9,4@9",
     ];
-    for command in [
-        &["swarm"][..],
-        &["flock", "--swarms", "2"],
-        &["sweep", "radius", "--swarms", "1", "--values", "1,2"],
-    ] {
+    for command in
+        [&["run"][..], &["eval", "--swarms", "2"], &["sweep", "radius", "--swarms", "1", "--values", "1,2"]]
+    {
         let fly =
             |more: &[&str]| json(folder.path(), &[command, more, &["--json", "--threads", "2"]].concat());
         let first = fly(&[&small[..], &["--save-scenario", "saved/my.toml"]].concat());
@@ -124,7 +122,7 @@ fn what_was_flown_is_saved_and_flown_again() {
             .concat(),
         );
         assert_eq!(again["scenario"], "saved/my.toml");
-        // In another order, but the same: what was typed comes first.
+        // The order differs: options on the command line come first.
         let mut sides = [&first, &again].map(|side| {
             let mut words: Vec<_> =
                 side["command"].as_str().unwrap().split(" --").map(str::to_owned).collect();
@@ -133,7 +131,7 @@ fn what_was_flown_is_saved_and_flown_again() {
         });
         sides[1].dedup();
         assert_eq!(sides[0], sides[1]);
-        assert_eq!(first["faults"], "--drop-chance 0.2 --kill 3@9 --kill 4@9");
+        assert_eq!(first["faults"], "drop-chance=0.2 kill=3@9,4@9");
         assert_eq!(first["version"], env!("CARGO_PKG_VERSION"));
         let sides = [first, again].map(|side| {
             let mut side = without_time(side);
@@ -153,17 +151,17 @@ fn what_was_flown_is_saved_and_flown_again() {
 }
 
 #[test]
-fn a_scenario_that_cannot_be_ends_with_a_sentence() {
+fn invalid_scenarios_are_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.toml");
     fs::write(&path, "robots = 20\nrobust = 1\n").unwrap();
     let path = path.display().to_string();
-    refused(&["flock", "--scenario", &path], "line 2: flock has no option robust; did you mean robots?");
-    refused(&["flock", "--scenario", "nothing.toml"], "cannot read nothing.toml");
-    refused(&["flock", "--scenario", "/dev/zero"], "longer than");
-    refused(&["flock", "--save-scenario", "/dev/full/x.toml"], "cannot write");
-    fs::write(folder.path().join("my.toml"), "task = \"coverage\"\n").unwrap();
-    refused(&["flock", "--scenario", &path], "my.toml: --task must be flocking, got coverage");
+    refused(&["eval", "--scenario", &path], "line 2: eval has no option robust; did you mean robots?");
+    refused(&["eval", "--scenario", "nothing.toml"], "cannot read nothing.toml");
+    refused(&["eval", "--scenario", "/dev/zero"], "longer than");
+    refused(&["eval", "--save-scenario", "/dev/full/x.toml"], "cannot write");
+    fs::write(folder.path().join("my.toml"), "radius = -1\n").unwrap();
+    refused(&["eval", "--scenario", &path], "my.toml: --radius must be a number above 0.1");
 }
 
 #[test]
@@ -175,7 +173,7 @@ fn the_examples_fly() {
     let outside = tempfile::tempdir().unwrap();
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml")) {
         let name = file.display().to_string();
-        let flown = json(outside.path(), &["swarm", "--scenario", &name, "--ticks", "120", "--json"]);
+        let flown = json(outside.path(), &["run", "--scenario", &name, "--ticks", "120", "--json"]);
         assert_eq!(flown["scenario"], name);
         assert_eq!(flown["ticks"], 120);
     }

@@ -1,4 +1,4 @@
-//! `host-sim schema`: golden text, and the files that are made from it.
+//! `host-sim schema`: golden text and generated files.
 
 use std::{fs, path::Path};
 
@@ -42,7 +42,7 @@ fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
     assert_eq!(frames.as_array().map(Vec::len), Some(13));
 }
 
-/// The document is normative: its blocks of fields are those of the frame types.
+/// The document is normative: its field blocks match the frame types.
 #[test]
 fn the_wire_format_has_the_fields_of_the_schema() {
     let document = fs::read_to_string(Path::new(ROOT).join("docs/wire-format.md")).expect("the document");

@@ -1,19 +1,19 @@
-//! Shards of many episodes, merged: the bytes of one process.
+//! Merged shards have the output of one process.
 
 use std::{fs, path::Path};
 
 use crate::program::{host_sim, refused};
 
-/// A short line for every command that has shards.
+/// A short run of each command with shards.
 const COMMANDS: [&str; 5] = [
-    "flock --swarms 2 --seeds 2 --robots 8 --json --report page.html",
-    "fly --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
+    "eval --swarms 2 --seeds 2 --robots 8 --json --report page.html",
+    "eval --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
     "shift weak --swarms 1 --seeds 2 --retrain 1 --json --report page.html",
-    "faults --only lost --swarms 1 --seconds 2 --robots 8 --json --report page.html",
+    "faults --only lost --swarms 1 --ticks 200 --robots 8 --json --report page.html",
     "sweep speed --values 2,3 --swarms 2 --robots 8 --json --report page.html",
 ];
 
-/// Exit code, standard output and page of a command line.
+/// Returns exit code, standard output and page of a run.
 fn run(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<u8>, Option<Vec<u8>>) {
     let page = folder.join("page.html");
     drop(fs::remove_file(&page));
@@ -35,8 +35,8 @@ fn merged_shards_are_the_output_of_one_process() {
             assert_eq!((code, page), (Some(0), None), "{command}: a shard has no page");
             fs::write(folder.path().join(format!("{}.json", &shard[..1])), json).expect("written");
         }
-        let merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
-        assert!(merged == whole, "{command}");
+        let parse_merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
+        assert!(parse_merged == whole, "{command}");
     }
     let output = host_sim(folder.path(), &["merge", "1.json", "2.json"]);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -45,7 +45,7 @@ fn merged_shards_are_the_output_of_one_process() {
 }
 
 #[test]
-fn files_that_cannot_be_merged_are_refused() {
+fn invalid_shards_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let shard = |command: &str| {
         let words = format!(r#""version":"{}","work":"x""#, env!("CARGO_PKG_VERSION"));
@@ -54,9 +54,9 @@ fn files_that_cannot_be_merged_are_refused() {
     for (content, sentence) in [
         ("{}".to_owned(), "it.json is not the output of a shard"),
         (shard("[]").replace("1/1", "0/1"), "it.json is not the output of a shard"),
-        (shard("[]").replace(env!("CARGO_PKG_VERSION"), "0.0.9"), "it.json is of version 0.0.9"),
+        (shard("[]").replace(env!("CARGO_PKG_VERSION"), "0.0.9"), "it.json has version 0.0.9"),
         (shard(r#"["tasks"]"#), "`tasks` has no shards"),
-        (shard(r#"["flock","--shard","1/2"]"#), "has no shards"),
+        (shard(r#"["eval","--shard","1/2"]"#), "has no shards"),
         (shard("[]"), "`` has no shards"),
     ] {
         fs::write(folder.path().join("it.json"), &content).expect("written");
@@ -65,20 +65,20 @@ fn files_that_cannot_be_merged_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{content}: {error}");
         assert!(error.contains(sentence), "{content}: {error}");
     }
-    fs::write(folder.path().join("it.json"), shard(r#"["flock"]"#)).expect("written");
-    fs::write(folder.path().join("other.json"), shard(r#"["fly"]"#)).expect("written");
+    fs::write(folder.path().join("it.json"), shard(r#"["eval"]"#)).expect("written");
+    fs::write(folder.path().join("other.json"), shard(r#"["run"]"#)).expect("written");
     let output = host_sim(folder.path(), &["merge", "it.json", "other.json"]);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("other.json is a shard of another command: fly"), "{error}");
+    assert!(error.contains("other.json is a shard of another command: run"), "{error}");
 }
 
 #[test]
-fn only_commands_that_fly_many_episodes_have_shards() {
+fn only_commands_with_many_episodes_have_shards() {
     refused(&["sweep", "speed", "--shard", "3/2"], "--shard must be K/N");
     refused(&["sweep", "speed", "--shard", "0/2"], "--shard must be K/N");
     refused(
-        &["flock", "--realisations", "2", "--shard", "1/2"],
-        "--realisations and --shard cannot be combined",
+        &["eval", "--realizations", "2", "--shard", "1/2"],
+        "--realizations and --shard cannot be combined",
     );
     refused(&["train", "--out", "x", "--shard", "1/2"], "there is no option --shard here");
     refused(&["merge"], "SHARD.json is required");

@@ -1,4 +1,4 @@
-//! The program as a person or a script uses it: any task.
+//! Command line for all tasks.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::program::{host_sim, refused};
 
-/// What the program prints, if it ends well.
+/// Returns the output of a successful run.
 fn said(folder: &Path, arguments: &[&str]) -> String {
     let output = host_sim(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -23,7 +23,7 @@ fn total(flown: &Value, controller: &str) -> f64 {
 }
 
 #[test]
-fn every_task_is_listed_with_what_it_is_scored_by() {
+fn tasks_are_listed_with_their_scores() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = said(folder.path(), &["tasks"]);
     for words in [
@@ -37,11 +37,11 @@ fn every_task_is_listed_with_what_it_is_scored_by() {
 }
 
 #[test]
-fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
+fn coverage_is_trained_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--swarms", "1", "--ticks", "20", "--robots", "5", "--json"];
     let flown =
-        |more: &[&str]| json(folder.path(), &[&["fly", "--task", "coverage"], &small[..], more].concat());
+        |more: &[&str]| json(folder.path(), &[&["eval", "--task", "coverage"], &small[..], more].concat());
     let without = flown(&[]);
     assert_eq!(
         (&without["task"], &without["robots"], &without["ticks"]),
@@ -49,46 +49,46 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     );
     assert!(total(&without, "expert") < total(&without, "still"));
     assert!(total(&without, "lloyd-local") < total(&without, "still"));
-    let page =
-        std::fs::read_to_string(folder.path().join("target/wdgnn/coverage-robots-5-swarms-1-ticks-20.html"))
-            .expect("a page");
+    let page = std::fs::read_to_string(
+        folder.path().join("target/wdgnn/eval-coverage-robots-5-swarms-1-ticks-20.html"),
+    )
+    .expect("a page");
     assert!(page.contains("Coverage of an area by its density"));
 
-    let train =
-        ["train", "--task", "coverage", "--epochs", "1", "--trajectories", "2", "--out", "mine.wdgnn"];
+    let train = ["train", "--task", "coverage", "--epochs", "1", "--swarms", "2", "--out", "mine.wdgnn"];
     let trained = said(folder.path(), &train);
-    assert!(trained.contains("host-sim fly --task coverage --model mine.wdgnn"), "{trained}");
+    assert!(trained.contains("host-sim eval --task coverage --model mine.wdgnn"), "{trained}");
     let with = flown(&["--model", "mine.wdgnn"]);
     assert_eq!(total(&with, "expert"), total(&without, "expert"), "the same swarm");
     assert!(total(&with, "wd-gnn") < total(&with, "still"), "it has learned something: {with}");
     assert_ne!(total(&with, "wd-gnn-online"), total(&with, "wd-gnn"), "and learns in flight");
     assert_eq!(with["digest"].as_str().map(str::len), Some(16));
-    // No centre that sees everything is known for this task.
+    // This task has no central online learning.
     assert!(with["controllers"]["wd-gnn-online-centralised"].is_null());
     assert_eq!(with, flown(&["--model", "mine.wdgnn"]), "the same again");
 
-    // The same robots as the firmware flies them, and what they said.
+    // Robots with the firmware's code, and their frames.
     let swarm =
-        ["swarm", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
+        ["run", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
     assert!(json(folder.path(), &swarm)["heard"].as_u64() > Some(0));
-    let open = ["fly", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
+    let open = ["eval", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
     json(folder.path(), &[&open[..], &small].concat());
     assert!(std::fs::metadata(folder.path().join("said.pcap")).expect("a capture").len() > 1000);
-    // Faults of the air are for every task.
-    let forged = flown(&["--model", "mine.wdgnn", "--forge", "2"]);
+    // Faults apply to all tasks.
+    let forged = flown(&["--model", "mine.wdgnn", "--fault", "forge=2"]);
     let online = |flown: &Value| flown["controllers"]["wd-gnn-online"].clone();
     assert_eq!(online(&forged)["refused"]["forged"], 2 * 20 * 5, "{forged}");
-    let lossy = flown(&["--model", "mine.wdgnn", "--drop-chance", "0.5"]);
+    let lossy = flown(&["--model", "mine.wdgnn", "--fault", "drop-chance=0.5"]);
     assert!(online(&lossy)["heard"].as_u64() < online(&forged)["heard"].as_u64(), "{lossy}");
 }
 
 #[test]
-fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
+fn flocking_3d_is_trained_by_evolution_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
     said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
     let swarm = [
-        "swarm",
+        "run",
         "--task",
         "flocking-3d",
         "--model",
@@ -106,7 +106,7 @@ fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
     let other = json(folder.path(), &[&swarm[..], &["--seed", "2"]].concat());
     assert_ne!(flown["digest"], other["digest"]);
     let fly = [
-        "fly",
+        "eval",
         "--task",
         "flocking-3d",
         "--model",
@@ -122,7 +122,7 @@ fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
 }
 
 #[test]
-fn a_condition_is_swept_for_any_task() {
+fn sweeps_support_all_tasks() {
     let folder = tempfile::tempdir().expect("a folder");
     let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
     said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
@@ -145,33 +145,40 @@ fn a_condition_is_swept_for_any_task() {
 }
 
 #[test]
-fn what_cannot_be_is_told_with_what_can() {
+fn unknown_tasks_and_options_are_rejected() {
     let there = "there are flocking, flocking-3d, coverage";
-    for command in ["fly", "swarm", "train", "faults"] {
+    for command in ["eval", "run", "train", "faults"] {
         let out: &[&str] = if command == "train" { &["--out", "out.wdgnn"] } else { &[] };
         refused(&[&[command, "--task", "juggling"], out].concat(), there);
     }
-    refused(&["fly", "--task", "coverage", "--speed", "3"], "--speed has no effect");
-    refused(&["swarm", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["eval", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["run", "--task", "coverage", "--speed", "3"], "--speed has no effect");
     refused(
-        &["fly", "--task", "coverage", "--robots", "0"],
+        &["eval", "--task", "coverage", "--robots", "0"],
         "--robots must be a whole number between 1 and 20000000, got 0",
     );
     refused(
-        &["fly", "--task", "coverage", "--ticks", "0"],
+        &["eval", "--task", "coverage", "--ticks", "0"],
         "--ticks must be a whole number between 1 and 1000000, got 0",
     );
-    refused(&["fly", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
+    refused(&["eval", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
     refused(
-        &["fly", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
+        &["eval", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
         "at most 256 on --profile esb32",
     );
     let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     let other = "was trained for the task flocking, not for";
-    refused(&["fly", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
-    refused(&["swarm", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
-    refused(&["flock", "--task", "coverage"], "--task must be flocking, got coverage");
+    refused(&["eval", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
+    refused(&["run", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
+    refused(
+        &["eval", "--task", "coverage", "--actuator-delay", "3"],
+        "--actuator-delay needs --task flocking",
+    );
+    refused(
+        &["eval", "--task", "coverage", "--recipe", "ours"],
+        "--recipe needs --task flocking, got coverage",
+    );
     let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
-    let chips = ["swarm", "--task", "coverage", "--nodes", "nrf52840", "--model", radio];
-    refused(&chips, "chips fly flocking only");
+    let chips = ["run", "--task", "coverage", "--target", "nrf52840", "--model", radio];
+    refused(&chips, "chips run flocking");
 }

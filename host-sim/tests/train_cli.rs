@@ -1,14 +1,14 @@
-//! The program as a person or a script uses it: training.
+//! Command line of `train`.
 
 use std::{path::Path, process::Command};
 
 const SHORT: [&str; 6] = ["train", "--epochs", "2", "--seed", "5", "--out"];
 
-/// Every way to train, for some task: quickly.
+/// Short runs of all training methods.
 const WAYS: [&[&str]; 4] = [
-    &["--trajectories", "4", "--recipe", "through"],
-    &["--trajectories", "4", "--recipe", "paper", "--robots", "8"],
-    &["--trajectories", "4", "--recipe", "ours", "--robots", "8"],
+    &["--swarms", "4", "--recipe", "through"],
+    &["--swarms", "4", "--recipe", "paper", "--robots", "8"],
+    &["--swarms", "4", "--recipe", "ours", "--robots", "8"],
     &["--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
 ];
 
@@ -24,7 +24,7 @@ fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process
 }
 
 #[test]
-fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
+fn training_is_deterministic_for_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     for way in WAYS {
         let bytes = |threads: &str| {
@@ -42,15 +42,15 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
     let kinds: [&[&str]; 3] = [
         &["--architecture", "gnn"],
         &["--architecture", "graph-filter"],
-        &["--recipe", "ours", "--layers", "2", "--taps", "2", "--features", "16"],
+        &["--recipe", "ours", "--shape", "2,2,16"],
     ];
     for more in kinds {
-        let options = [&["--force", "--trajectories", "4"], more].concat();
+        let options = [&["--force", "--swarms", "4"], more].concat();
         let output = train(folder.path(), "2", "out.wdgnn", &options);
         assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
         let flown = Command::new(env!("CARGO_BIN_EXE_host-sim"))
             .current_dir(folder.path())
-            .args(["flock", "--swarms", "1", "--robots", "10", "--model", "out.wdgnn", "--json"])
+            .args(["eval", "--swarms", "1", "--robots", "10", "--model", "out.wdgnn", "--json"])
             .output()
             .expect("it starts");
         assert!(flown.status.success(), "{more:?}: {}", String::from_utf8_lossy(&flown.stderr));
@@ -58,7 +58,7 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
 }
 
 #[test]
-fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
+fn unknown_shapes_and_foreign_checkpoints_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |more: &[&str], sentence: &str| {
         let output = train(folder.path(), "1", "out.wdgnn", more);
@@ -67,14 +67,14 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
         assert!(said.contains(sentence), "{more:?}: {said}");
         assert!(!folder.path().join("out.wdgnn").exists());
     };
-    refused(&["--layers", "9", "--recipe", "ours"], "it has (layers, taps, features) (1, 4, 32)");
-    refused(&["--layers", "2"], "--recipe ours");
+    refused(&["--shape", "9,4,32", "--recipe", "ours"], "it has (layers, taps, features) (1, 4, 32)");
+    refused(&["--shape", "2,4,32"], "--recipe ours");
     refused(
         &["--profile", "dot154", "--exchange", "2"],
         "--exchange must be a whole number between 5 and 100, got 2",
     );
     refused(&["--task", "flocking-3d", "--profile", "esb32"], "does not fit the frames of --profile esb32");
-    refused(&["--recipe", "evolve", "--trajectories", "4"], "--trajectories has no effect");
+    refused(&["--recipe", "evolve", "--swarms", "4"], "--swarms has no effect");
     refused(&["--task", "coverage", "--recipe", "through"], "--task coverage has no derivative");
     refused(&["--task", "coverage", "--recipe", "paper"], "--recipe paper is not for --task coverage");
     refused(&["--task", "coverage", "--no-potential"], "--no-potential has no effect on --task coverage");
@@ -83,10 +83,10 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
     refused(&["--resume"], "train without --resume");
 }
 
-/// Ctrl-C, as a terminal sends it, then `--resume`: the same file as an undisturbed run.
+/// Ctrl-C as from a terminal, then `--resume`: the file equals that of an uninterrupted run.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
+fn resumed_runs_give_identical_files() {
     for way in WAYS {
         let folder = tempfile::tempdir().expect("a folder");
         let run = |out: &str, more: &[&str]| {
@@ -98,7 +98,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         let undisturbed = run("whole.wdgnn", &[]).output().expect("it starts");
         assert!(undisturbed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&undisturbed.stderr));
         let mut child = run("parts.wdgnn", &[]).spawn().expect("it starts");
-        // The first checkpoint, after ten epochs at most, shows that it is well under way.
+        // The first checkpoint, after at most ten epochs, shows that the training runs.
         let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
         while !checkpoint.exists() {
             assert!(
@@ -115,16 +115,16 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         assert!(resumed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&resumed.stderr));
         let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
         assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"), "{way:?}");
-        // Its end is known, and with more epochs it is none.
+        // A checkpoint of a finished run is complete; with more epochs it is not.
         let again = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
         assert_eq!(again.status.code(), Some(2), "{way:?}");
         assert!(String::from_utf8_lossy(&again.stderr).contains("finished after 20 epochs"), "{way:?}");
     }
 }
 
-/// A finished run goes on where it ended.
+/// Continues a finished run.
 #[test]
-fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
+fn finished_runs_can_be_extended_and_report_quality() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = train(folder.path(), "2", "out.wdgnn", WAYS[0]);
     assert!(first.status.success());
@@ -140,10 +140,10 @@ fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Ctrl-C long before anything was validated: what there is then can be flown.
+/// Ctrl-C before the first validation keeps a usable network.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
+fn an_early_interrupt_keeps_a_usable_network() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_host-sim"))
         .current_dir(folder.path())
@@ -151,7 +151,7 @@ fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
         .args(WAYS[2])
         .spawn()
         .expect("it starts");
-    // Until it listens for the signal, it would die of it.
+    // Earlier signals would end the process.
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();
@@ -166,7 +166,7 @@ fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let flown = crate::program::host_sim(
         folder.path(),
-        &["flock", "--swarms", "1", "--robots", "8", "--model", "out.wdgnn", "--json"],
+        &["eval", "--swarms", "1", "--robots", "8", "--model", "out.wdgnn", "--json"],
     );
     assert!(flown.status.success(), "{}", String::from_utf8_lossy(&flown.stderr));
 }

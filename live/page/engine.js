@@ -18,7 +18,7 @@ class Engine {
     return new TextDecoder().decode(new Uint8Array(this.core.memory.buffer, this.core.text(), this.core.text_length()));
   }
 
-  // Digest of the default episode of `host-sim swarm`.
+  // The digest of the flight that `host-sim run` flies.
   check() {
     this.core.check();
     return this.text();

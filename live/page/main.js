@@ -241,7 +241,7 @@ class Show {
   }
 }
 
-// Computes the default episode of `host-sim swarm` and compares digests.
+// Flies what `host-sim run` flies by default, and says whether it comes to the same.
 function check(engine) {
   const digest = engine.check();
   at("digest").textContent = digest;

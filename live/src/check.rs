@@ -12,9 +12,7 @@ use crate::{
     models,
 };
 
-/// Digest of the episode of `host-sim swarm`.
-///
-/// It uses the paper's scenario, seed 1 and the robots' network with online learning.
+/// The digest of `host-sim run`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
 pub fn digest() -> Result<String> {
     let condition = Scenario::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;

@@ -98,7 +98,7 @@ pub fn other_task(
     let path = path.display();
     let name = |number| name_of(number).map_or_else(|| format!("number {number}"), str::to_owned);
     let advice = name_of(trained).map_or_else(String::new, |task| {
-        format!(": fly it with `host-sim fly --task {task} --model {path}`")
+        format!(": fly it with `host-sim eval --task {task} --model {path}`")
     });
     format!("{path} was trained for the task {}, not for {}{advice}", name(trained), name(flown))
 }

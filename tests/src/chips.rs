@@ -9,7 +9,7 @@ use std::{
 use host_sim::{
     chips::{
         Flight, Settings,
-        operator::{Told, settings_page},
+        operator::{Provisioning, settings_page},
     },
     episode::Episode,
     medium::options::Faults,
@@ -71,7 +71,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         kind: Part::Nrf52840,
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
-        pages: Told::default().pages(robots),
+        pages: Provisioning::default().pages(robots),
         gateway: None,
         start,
         radius: condition.radius,
@@ -131,8 +131,11 @@ pub fn told_image(board: &str) -> PathBuf {
     image::build_with("robot", &options, &image::WITH_KEY_ROTATION).expect("an image whose key can change")
 }
 
-/// Robots with key rotation and native twins, provisioned by the operator of this master key.
-pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'static, ToldLink> {
+/// Robots of such an image, with native twins that the operator with this master has told the same.
+///
+/// # Panics
+/// When the image is none.
+pub fn told_flight(settings: Settings, master: &Key, told: Provisioning) -> Flight<'static, ToldLink> {
     let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
     Flight::new(settings, |id| {
         let personal = personal_key(master, id);

@@ -38,6 +38,7 @@ pub const CHECKED: &[&str] = &[
     "experiments",
     "crates/nrf52-emulator",
     "firmware",
+    "host-sim",
     "protocol",
     "crates/wdgnn-robot/tests",
     "tests",

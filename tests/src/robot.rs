@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    air::{blueprint::Blueprint, body::Body},
-    profiles::FlownCodec,
+    air::{blueprint::SwarmConfig, body::Body},
+    profiles::SimCodec,
     scene::Frame,
     swarm::{
         Outcome,
@@ -35,10 +35,10 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 }
 
 /// A native robot, constructed as in the firmware.
-pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
+pub fn native<'w, C: SimCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
     let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
     let (model, task, behavior) = (*node.model(), *node.task(), *node.behaviour());
-    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour: behavior };
+    let blueprint = SwarmConfig { model, task, checksum: node.link().checksum, behaviour: behavior };
     NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
 }
 

@@ -59,7 +59,7 @@ fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
 }
 
 impl Flight {
-    /// The flight of `host-sim swarm --robots 10 --seed 1`.
+    /// The flight that `host-sim run --robots 10 --seed 1` flies.
     fn new(kind: &'static str, profile: Profile, sealed: bool) -> Self {
         Self::with(kind, profile, sealed, 10, &Faults::default())
     }

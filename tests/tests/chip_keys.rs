@@ -8,7 +8,7 @@ use std::{fs, path::Path, process::Command};
 use host_sim::{
     chips::{
         Flight, RELEASE, Settings,
-        operator::{Rekey, Told},
+        operator::{Provisioning, Rekey},
     },
     medium::key_operator::{MASTER, update_frames},
 };
@@ -20,7 +20,7 @@ use system_tests::{
 
 const ROBOTS: usize = 6;
 const EXPELLED: usize = 3;
-const PROVEN: Told = Told { personal: true, proofs: true };
+const PROVEN: Provisioning = Provisioning { personal: true, proofs: true };
 
 /// Provisioning pages for robots with this image, made with the operator's keys and the script.
 fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<u8>> {

@@ -15,7 +15,8 @@ use std::{
 };
 
 use host_sim::{
-    chips::{Settings, operator::Told, ports},
+    medium::key_operator::MASTER,
+    chips::{Settings, operator::Provisioning, ports},
     error::Error,
     medium::key_operator::MASTER,
 };
@@ -84,7 +85,7 @@ fn the_companion_rotates_the_key_of_three_chips_through_one_port() {
     let frames = ["--robots", &robots, "--expel", "1", "--epoch", "1", "--at", "350", "--out", &rekey];
     host_sim(&[&["key", "rekey", "--master", &master], &frames[..]].concat());
     let image = fs::read(chips::told_image("board-nrf52840")).unwrap();
-    let pages = Told { personal: true, proofs: true }.pages(ROBOTS);
+    let pages = Provisioning { personal: true, proofs: true }.pages(ROBOTS);
     let settings = Settings { image, pages, ..chips::settings(ROBOTS, 1, 60.0) };
     let said = flown(settings, &["--seconds", "5", "--kick", "-1", "--rekey", &rekey]);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();

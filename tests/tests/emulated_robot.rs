@@ -204,7 +204,7 @@ fn images_with_an_unsuitable_model_report_the_difference_and_do_not_start() {
     fs::write(&file, made_up(32, 1)).unwrap();
     let other = image::build_with("robot", &[], &model_in_image).unwrap();
     let refused = start(&other, Profile::Exact).unwrap_err().to_string();
-    assert!(refused.contains("the firmware image carries model"), "{refused}");
+    assert!(refused.contains("the firmware image contains model"), "{refused}");
 
     let settings = [model_in_image[0], ("WDGNN_PROFILE", "dot154")];
     let other = image::build_with("robot", &[], &settings).unwrap();

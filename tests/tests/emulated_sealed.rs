@@ -32,7 +32,7 @@ const SEQUENCE: usize = 12;
 const HEADER_BYTES: usize = 17;
 
 fn model() -> ModelFile {
-    models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()
+    models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap()
 }
 
 fn key() -> Key {

@@ -9,10 +9,9 @@ use host_sim::{
         events::Events,
         faulty::RadioFaults,
         loss::Loss,
-        options::{About, Faults, Liars},
+        options::{About, Delay, Faults, Liars},
     },
     error::Result,
-    fault_options::FlightArguments,
     flight::{Moment, Observer, Start},
     key,
     model::ModelFile,
@@ -20,12 +19,12 @@ use host_sim::{
     scene::Swarm,
     seeds::{Purpose, generator},
     swarm::{
-        digest::FlightDigest,
+        digest::EpisodeDigest,
         emulated::{Emulated, Link},
         networks::{AnySwarm, Network},
-        on_air::Air,
+        radio_swarm::Air,
     },
-    world::{Condition, World, coverage::Area, flock::Flock},
+    world::{Scenario, World, coverage::Area, flock::Flock},
 };
 use system_tests::image;
 
@@ -63,10 +62,10 @@ impl<W: World> Observer<W> for Stories {
 }
 
 fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
-    let condition = Condition { robots: told.robots, ticks: told.ticks, ..W::condition() };
+    let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::condition() };
     let mut random = generator(told.seed, Purpose::Testing, 0);
     let start = Start::draw(&W::default(), &condition, &mut random).unwrap();
-    let (mut digest, mut stories) = (FlightDigest::default(), Stories::default());
+    let (mut digest, mut stories) = (EpisodeDigest::default(), Stories::default());
     let never = AtomicBool::new(false);
     let flight = start.fly(task, swarm, &mut [&mut digest, &mut stories], &never).unwrap();
     let tally = flight.tally.unwrap();
@@ -159,8 +158,7 @@ fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
                 loss: Loss { chance: 0.1, burst: 3.0 },
                 corrupt: 0.1,
                 duplicate: 0.1,
-                delay: 0.1,
-                latest: 5,
+                delay: Some(Delay { share: 0.1, ticks: 5 }),
                 hold_back: 0,
             },
             replay: Some(40),
@@ -181,21 +179,21 @@ fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
         }
         // Each robot hears 5 forged frames per exchange.
-        let exchanges = u64::from(90 / profile.exchange());
+        let exchanges = u64::from(90 / profile.exchange_ticks());
         assert!(hostile.refused["forged"] > exchanges * 5 * 8 / 2, "{:?}", hostile.refused);
     }
 }
 
-/// Faults of bodies, clocks, links and identities, as command line options.
-const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-back 1 --brown-out 7@45 --join 0.2@30 --position-noise 0.05 \
-                      --position-bias 0.05 --heading-error 30:0.2 --sensor lost:0.2@40 --motor stuck:0.2@20 --saturation 6 \
-                      --drift 10000 --time-jump 2@50:5 --skip 0.1 --spoof 60 --sybil 5";
+/// Whatever goes wrong with robots' bodies, clocks, links and names, as it is typed.
+const AILING: &str = "one-way=0.2 interference=0.1:3 collisions attack-delay=1 brown-out=7@45 join=0.2@30 position-noise=0.05 \
+                      position-bias=0.05 heading-error=30:0.2 sensor=lost:0.2@40 motor=stuck:0.2@20 saturation=6 \
+                      drift=10000 time-jump=2@50:5 missed-ticks=0.1 spoof=60 sybil=5";
 
 #[test]
 fn faulty_robots_equal_native_ones() {
     let image = image::build_sealed("dot154", &[]).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    let faults = FlightArguments::typed(AILING).unwrap().faults(9, u32::MAX, 4).unwrap();
+    let faults = Faults { seed: 4, ..Faults::parse(AILING).unwrap() };
     let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
     let ailing = fly_both::<Flock>(&told(faults));
     let well = fly_native::<Flock>(&told(Faults::default()));
@@ -269,9 +267,9 @@ fn no_emulator_outlives_its_swarm() {
 fn emulated_robots_rotate_keys_as_native_ones_do() {
     let image = image::build_with("robot", &[], &image::WITH_KEY_ROTATION).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    // One robot is captured, one restarts in between, and a fifth of the frames is lost.
-    let options = "--kill 3@40 --rekey 50-350 --expel 3 --reboot 5@200 --drop-chance 0.2";
-    let faults = FlightArguments::typed(options).unwrap().faults(8, 500, 1).unwrap();
+    // One is captured, one is restarted in the middle of it, and a fifth of the frames is lost.
+    let options = "kill=3@40 rekey=50-350 expel=3 reboot=5@200 drop-chance=0.2";
+    let faults = Faults { seed: 1, ..Faults::parse(options).unwrap() };
     let told = Told { link, image: &image, robots: 8, ticks: 500, seed: 1, faults };
     let flown = fly_both::<Flock>(&told);
     assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
@@ -284,11 +282,11 @@ fn emulated_robots_prove_their_identity_as_native_ones_do() {
     let link = Link { profile: Profile::Dot154, sealed: true };
     // An insider invents identities, one robot restarts, and a fifth of the frames is lost.
     let fly = |options: &str| {
-        let faults = FlightArguments::typed(options).unwrap().faults(10, 300, 1).unwrap();
+        let faults = Faults { seed: 1, ..Faults::parse(options).unwrap() };
         fly_both::<Flock>(&Told { link, image: &image, robots: 10, ticks: 300, seed: 1, faults })
     };
-    let proven = fly("--sybil 16 --proofs --reboot 5@100 --drop-chance 0.2");
-    let unproven = fly("--sybil 16 --reboot 5@100 --drop-chance 0.2");
-    assert_ne!(proven.digest, unproven.digest, "proofs are sent");
+    let proven = fly("sybil=16 peer-auth reboot=5@100 drop-chance=0.2");
+    let unproven = fly("sybil=16 reboot=5@100 drop-chance=0.2");
+    assert_ne!(proven.digest, unproven.digest, "proofs are said");
     assert!(proven.score.last() < unproven.score.last(), "{:?} {:?}", proven.score, unproven.score);
 }

@@ -77,9 +77,9 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
         );
         assert_eq!(mixed.simulated.refused, Refusals::default(), "seed {seed}");
         assert_eq!(refused(&mixed) - before, 0, "seed {seed}: frames that robots on chips refused in flight");
-        let seen: Vec<u16> = mixed.simulated.lookout.sightings.real.keys().copied().collect();
+        let seen: Vec<u16> = mixed.simulated.decoder.sightings.real.keys().copied().collect();
         assert_eq!(seen, [0, 1, 2], "seed {seed}");
-        assert!(mixed.simulated.lookout.sightings.taken.is_empty());
+        assert!(mixed.simulated.decoder.sightings.taken.is_empty());
         let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
         assert!(last < 0.002, "seed {seed}: the velocities agree, {last}");
         together += mixed.variation.iter().sum::<f64>();
@@ -268,7 +268,7 @@ fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
         assert!(counts.taken_of_real > 0 && counts.heard > 0 && counts.given > 0, "{counts:?}");
         assert!(counts.sent + counts.late_down + counts.busy + 8 >= counts.given, "{counts:?}");
         assert_eq!((counts.late_up, counts.foreign), (0, 0), "{counts:?}");
-        assert_eq!(flight.lookout.sightings.real.len(), ROBOTS, "{:?}", flight.lookout.sightings);
+        assert_eq!(flight.decoder.sightings.real.len(), ROBOTS, "{:?}", flight.decoder.sightings);
         assert!(companions.status.success(), "{}", String::from_utf8_lossy(&companions.stderr));
     });
 }

@@ -56,10 +56,10 @@ fn written(name: &str, arguments: &[&str]) -> PathBuf {
     report
 }
 
-/// The page of `host-sim flock`, shared by all tests.
+/// The page that `host-sim eval` writes, made once for all tests.
 fn flock() -> &'static Path {
     static PAGE: OnceLock<PathBuf> = OnceLock::new();
-    PAGE.get_or_init(|| written("flock.html", &["flock", "--swarms", "4"]))
+    PAGE.get_or_init(|| written("flock.html", &["eval", "--swarms", "4"]))
 }
 
 fn pictures(browser: &mut Browser) -> Vec<Value> {
@@ -96,8 +96,8 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
 }
 
 #[test]
-fn large_swarms_are_drawn_as_maps_in_light_and_dark() {
-    let page = written("many.html", &["flock", "--robots", "20000", "--ticks", "40"]);
+fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
+    let page = written("many.html", &["eval", "--robots", "20000", "--ticks", "40"]);
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
     browser.open(&page, still);
@@ -244,7 +244,7 @@ fn the_chart_reads_every_controller_and_the_key_hides_one() {
 fn pages_of_other_tasks_move_load_nothing_and_fit_a_phone() {
     let mut browser = Browser::start();
     for (task, controllers) in [("coverage", 4), ("flocking-3d", 5)] {
-        let arguments = ["fly", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
+        let arguments = ["eval", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
         let file = written(&format!("{task}.html"), &arguments);
         browser.open(&file, WIDE);
         browser.evaluate("document.querySelector('canvas').scrollIntoView()");
@@ -307,17 +307,17 @@ fn chart_pages_open_without_errors_and_fit_a_phone() {
 #[test]
 fn faults_are_drawn() {
     let arguments = [
-        "swarm",
+        "run",
         "--robots",
         "12",
         "--ticks",
         "60",
-        "--drop-chance",
-        "0.4",
-        "--liars",
-        "STATE:0.2",
-        "--kill",
-        "3@20",
+        "--fault",
+        "drop-chance=0.4",
+        "--fault",
+        "liars=STATE:0.2",
+        "--fault",
+        "kill=3@20",
     ];
     let file = written("troubles.html", &arguments);
     let mut browser = Browser::start();
@@ -352,22 +352,22 @@ fn faults_are_drawn() {
 }
 
 #[test]
-fn bar_pages_open_without_errors_and_fit_a_phone() {
-    let air = written("air.html", &["air"]);
+fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
+    let air = written("air.html", &["airtime"]);
     let faults = written(
         "faults.html",
         &[
             "faults",
             "--only",
             "your",
-            "--drop-chance",
-            "0.1",
+            "--fault",
+            "drop-chance=0.1",
             "--swarms",
             "1",
             "--robots",
             "8",
-            "--seconds",
-            "2",
+            "--ticks",
+            "200",
         ],
     );
     let mut browser = Browser::start();

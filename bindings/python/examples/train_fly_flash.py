@@ -57,14 +57,14 @@ def main() -> None:
     print(f"trained:   {total:.2f} total velocity variation, expert {expert:.2f}")
 
     path = str(options.out.resolve())
-    flock = host_sim("flock", "--model", path, "--swarms", str(options.flights), "--seed", "1")
+    flock = host_sim("eval", "--model", path, "--swarms", str(options.flights), "--seed", "1")
     ours = flock["controllers"]["wd-gnn-online"]["total"]["mean"]
-    print(f"host-sim flock --model {options.out}: {ours:.2f}")
+    print(f"host-sim eval --model {options.out}: {ours:.2f}")
 
     swarm = wdgnn.Swarm(robots=options.robots, model=model)
     swarm.run(options.ticks)
     condition = ("--robots", str(options.robots), "--ticks", str(options.ticks), "--model", path)
-    emulated = host_sim("swarm", "--nodes", "emulated", *condition)["digest"]
+    emulated = host_sim("run", "--target", "qemu", *condition)["digest"]
     print(f"digest in Python {swarm.digest()}, of emulated Cortex-M4Fs {emulated}")
     if emulated != swarm.digest():
         raise SystemExit("the digests differ")

@@ -5,7 +5,7 @@ use pyo3::{
     exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError},
     prelude::*,
 };
-use wdgnn_sim::error;
+use wdgnn_sim::{medium::options::FAULTS, error};
 
 create_exception!(wdgnn, Error, PyException, "Damaged or unsuitable model, or an error during a run.");
 create_exception!(
@@ -26,7 +26,8 @@ pub fn raise(error: error::Error) -> PyErr {
     }
 }
 
-/// Message with Python's names of options: `robots` for `--robots`. Commands between backticks stay unchanged.
+/// Message with Python's names of options and faults: `robots` for `--robots`, `drop_chance` for `--fault drop-chance`. Commands
+/// between backticks stay unchanged.
 fn in_python(sentence: &str) -> String {
     let pieces = sentence.split('`').enumerate();
     let pieces =
@@ -35,9 +36,11 @@ fn in_python(sentence: &str) -> String {
 }
 
 fn options(text: &str) -> String {
-    let words = text.split(' ').map(|word| match word.strip_prefix("--") {
+    let python = |word: &str| match word.strip_prefix("--") {
         Some(option) => option.replace('-', "_"),
+        None if FAULTS.iter().any(|fault| fault.key == word.trim_end_matches(',')) => word.replace('-', "_"),
         None => word.to_owned(),
-    });
+    };
+    let words = text.split(' ').filter(|word| *word != "--fault").map(python);
     words.collect::<Vec<_>>().join(" ")
 }

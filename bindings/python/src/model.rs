@@ -13,7 +13,7 @@ use wdgnn_core::{
     model::{Metric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
     task::Task as _,
-    weights::{Header, LayerDimensions, MOST_LAYERS, TaskSettings},
+    weights::{Header, LayerDimensions, MAX_LAYERS, TaskSettings},
 };
 use wdgnn_sim::{files, model::ModelFile, models, world::Environment};
 
@@ -175,7 +175,7 @@ impl WorldVisitor for Number {
     type Output = u16;
 
     fn visit<W: Environment>(self) -> u16 {
-        W::Task::NUMBER
+        W::Task::ID
     }
 }
 
@@ -227,9 +227,9 @@ fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, Py
     learning.set_item("metric", name(&METRICS, &rule.metric))?;
     learning.set_item("mixing", name(&MIXINGS, &rule.mixing))?;
     learning.set_item("through_clamp", rule.through_clamp)?;
-    learning.set_item("personal_step", rule.personal_step)?;
-    learning.set_item("personal_clip", rule.personal_clip)?;
-    learning.set_item("heeds", rule.heeds)?;
+    learning.set_item("bias_step", rule.bias_step)?;
+    learning.set_item("bias_clip", rule.bias_clip)?;
+    learning.set_item("adapts_gain", rule.adapts_gain)?;
     dict.set_item("learning", learning)?;
     Ok(dict)
 }
@@ -249,11 +249,11 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
             _ => named(&SCALES, "scale", &word(scale)?)?,
         },
     };
-    let mut layers = [LayerDimensions::default(); MOST_LAYERS];
+    let mut layers = [LayerDimensions::default(); MAX_LAYERS];
     let found: Vec<(u16, u16)> = field("layers")?.extract()?;
     if found.len() > layers.len() {
         return Err(PyValueError::new_err(format!(
-            "a network has at most {MOST_LAYERS} layers, got {}",
+            "a network has at most {MAX_LAYERS} layers, got {}",
             found.len()
         )));
     }
@@ -277,9 +277,9 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
             metric: named(&METRICS, "metric", &word(rule("metric")?)?)?,
             mixing: named(&MIXINGS, "mixing", &word(rule("mixing")?)?)?,
             through_clamp: rule("through_clamp")?.extract()?,
-            personal_step: number("personal_step")?,
-            personal_clip: number("personal_clip")?,
-            heeds: rule("heeds")?.extract()?,
+            bias_step: number("bias_step")?,
+            bias_clip: number("bias_clip")?,
+            adapts_gain: rule("adapts_gain")?.extract()?,
         },
         interval: field("interval")?.extract()?,
     })

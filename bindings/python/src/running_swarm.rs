@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Instant};
 use wdgnn_core::{
     model::shape::Dimensions,
     task::{State as _, Task},
-    tensor::Numbers as _,
+    tensor::Array as _,
 };
 use wdgnn_robot::safety::gate;
 use wdgnn_sim::{
@@ -118,7 +118,7 @@ impl<W: Environment> TypedSwarm<W> {
         let size = model.map(|model| Dimensions::of(&model.weights().header));
         let sizes = Sizes {
             robots: start.states.len(),
-            state: <StateOf<W> as wdgnn_core::task::State>::Numbers::COUNT,
+            state: <StateOf<W> as wdgnn_core::task::State>::Array::LEN,
             outputs: OutputOf::<W>::COUNT,
             taps: size.map_or(0, |size| size.taps),
             features: size.map_or(0, |size| size.features),
@@ -165,7 +165,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     fn limits(&self) -> Vec<f32> {
         let mut most = <W::Task as SimTask>::zero_command();
         most.as_mut().fill(f32::MAX);
-        self.task.command(&most).as_ref().to_vec()
+        self.task.saturate(&most).as_ref().to_vec()
     }
 
     fn learns(&self) -> bool {
@@ -174,7 +174,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
 
     fn set_states(&mut self, states: &[f32]) {
         for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
-            *state = StateOf::<W>::from_numbers(wdgnn_core::tensor::Numbers::gather(numbers));
+            *state = StateOf::<W>::from_array(wdgnn_core::tensor::Array::gather(numbers));
         }
     }
 

@@ -48,7 +48,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// `controller`: `"network"`, or a baseline such as `"expert"`.
 /// `profile`: link profile; `wdgnn.PROFILES` lists them.
 /// `online`: whether the robots learn in flight.
-/// `faults`: fault options of `host-sim swarm`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+/// `faults`: faults by the keys of `host-sim faults --list`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
 /// `key`: group key that seals the frames, 16 bytes or 32 hexadecimal digits.
 /// `seed`, `start`, `purpose`: select the start. The starts of `"training"`, `"validation"` and `"testing"` are disjoint.
 ///
@@ -271,7 +271,7 @@ impl Swarm {
 
     /// CRC-64/XZ over every command and every wide parameter of every robot at every tick, in hexadecimal.
     ///
-    /// Equal digests mean identical runs. `host-sim swarm` prints the digest of its run.
+    /// Equal digests mean identical runs. `host-sim run` prints the digest of its run.
     fn digest(&self) -> String {
         self.locked(RunningSwarm::digest)
     }

@@ -2,15 +2,15 @@
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
-    filter::Chains,
+    filter::DelayLines,
     math,
-    message::Beacon,
+    message::Message,
     model::Model,
     task::{NodeId, State},
-    tensor::{Numbers as _, Tensor},
+    tensor::{Array as _, Tensor},
 };
 use wdgnn_link::{
-    error::Refusal,
+    error::FrameError,
     header::Link,
     security::{
         group_key,
@@ -19,8 +19,8 @@ use wdgnn_link::{
     },
 };
 use wdgnn_robot::{
-    node::BeaconOf,
-    onboard::{LONGEST_BUFFER, ModelOf},
+    node::MessageOf,
+    onboard::{MAX_BUFFER_LEN, ModelOf},
 };
 use wdgnn_sim::{
     profiles::{CodecVisitor, RobotKeyring, SimCodec, visit_codec},
@@ -35,7 +35,7 @@ use crate::{
 
 /// Names of all frame errors.
 pub fn frame_errors() -> Vec<&'static str> {
-    Refusal::ALL.iter().map(|refusal| refusal.name()).collect()
+    FrameError::ALL.iter().map(|refusal| refusal.name()).collect()
 }
 
 /// Fields of a beacon: sender, boot count, sequence number, degree, state, taps, wide parameters, and the ranges of taps and
@@ -52,7 +52,7 @@ type RobotKeys = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
 trait AnyCodec: Send + Sync {
     fn sizes(&self) -> (usize, usize, usize);
     fn frames_per_exchange(&self) -> u32;
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, Refusal>;
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, FrameError>;
     fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>>;
     fn begin_tick(&mut self, now: u32);
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>>;
@@ -70,10 +70,10 @@ struct TypedCodec<T: SimTask, C> {
     task: std::marker::PhantomData<fn() -> T>,
 }
 
-type TaskBeacon<T> = BeaconOf<ModelOf<'static, T>, T>;
-type ChainsOf<T> = <ModelOf<'static, T> as Model>::Chains;
+type TaskBeacon<T> = MessageOf<ModelOf<'static, T>, T>;
+type ChainsOf<T> = <ModelOf<'static, T> as Model>::Taps;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
-type StateNumbers<T> = <<T as wdgnn_core::Task>::State as State>::Numbers;
+type StateNumbers<T> = <<T as wdgnn_core::task::Task>::State as State>::Numbers;
 
 impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
     fn sizes(&self) -> (usize, usize, usize) {
@@ -84,10 +84,10 @@ impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
         C::FRAMES
     }
 
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, Refusal> {
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, FrameError> {
         let (beacon, parts) =
             self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
-        let Beacon { sender, boot, sequence, degree, state, chains, wide } = beacon;
+        let Message { sender, boot, sequence, degree, state, chains, wide } = beacon;
         let taps = chains.sent().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
         let span =
             |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
@@ -105,7 +105,7 @@ impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
     }
 
     fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; LONGEST_BUFFER];
+        let mut buffer = [0; MAX_BUFFER_LEN];
         let length = self.codec.encode(&self.link, &Self::beacon(fields)?, round, index, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
     }
@@ -115,13 +115,13 @@ impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
     }
 
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; LONGEST_BUFFER];
+        let mut buffer = [0; MAX_BUFFER_LEN];
         let length = self.codec.hand_on(round, C::FRAMES - 1, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
     }
 
     fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; LONGEST_BUFFER];
+        let mut buffer = [0; MAX_BUFFER_LEN];
         let length =
             self.codec.prove(&self.link, &Self::beacon(fields)?, round, C::FRAMES - 1, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
@@ -145,19 +145,19 @@ impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
 }
 
 impl<T: SimTask, C: SimCodec> TypedCodec<T, C> {
-    /// Beacon with these fields, or `None` if a tap is not admissible.
+    /// Message with these fields, or `None` if a tap is not admissible.
     fn beacon(fields: &BeaconFields) -> Option<TaskBeacon<T>> {
         let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
-        let state = T::State::from_numbers(wdgnn_core::tensor::Numbers::gather(state));
+        let state = T::State::from_array(wdgnn_core::tensor::Array::gather(state));
         let mut chains = ChainsOf::<T>::ZERO;
         if !taps.iter().copied().all(math::admissible) {
             return None;
         }
         let mut taps = taps.iter();
-        chains.for_each_sent(|_, line| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from));
+        chains.for_each_transmitted(|_, line| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from));
         let mut wide = WideOf::<T>::ZERO;
         wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-        Some(Beacon {
+        Some(Message {
             sender: *sender,
             boot: *boot,
             sequence: *sequence,

@@ -26,5 +26,5 @@ def host_sim():
 
 @pytest.fixture(scope="session")
 def digest(host_sim):
-    """Function that returns the digest of a run of `host-sim swarm`."""
-    return lambda *arguments: json.loads(host_sim("swarm", "--json", *arguments))["digest"]
+    """Function that returns the digest of a run of `host-sim run`."""
+    return lambda *arguments: json.loads(host_sim("run", "--json", *arguments))["digest"]

@@ -24,8 +24,8 @@ def run(host_sim, tmp_path_factory):
     """Trajectories of a swarm with one killed robot and one liar, and their MCAP file."""
     folder = tmp_path_factory.mktemp("run")
     table, log = folder / "run.csv", folder / "run.mcap"
-    faults = ["--kill", f"3@{KILLED}", "--liars", "STATE:0.17"]
-    host_sim("swarm", "--robots", str(ROBOTS), "--ticks", str(TICKS), *faults, "--trajectories", str(table))
+    faults = ["--fault", f"kill=3@{KILLED}", "--fault", "liars=STATE:0.17"]
+    host_sim("run", "--robots", str(ROBOTS), "--ticks", str(TICKS), *faults, "--trajectories", str(table))
     assert export.main([str(table), "--out", str(log)]) == 0
     return read(table)[0], log
 
@@ -98,7 +98,7 @@ def test_the_file_has_an_index_of_its_chunks(run):
 def test_every_controller_of_a_comparison_has_separate_topics(host_sim, tmp_path):
     table, log = tmp_path / "flock.csv", tmp_path / "flock.mcap"
     small = ["--robots", "4", "--ticks", "10", "--swarms", "1", "--report", str(tmp_path / "flock.html")]
-    host_sim("flock", *small, "--trajectories", str(table))
+    host_sim("eval", *small, "--trajectories", str(table))
     assert export.main([str(table), "--out", str(log), "--controllers", "expert,wd-gnn"]) == 0
     with AnyReader([log]) as reader:
         assert {connection.topic.split("/")[1] for connection in reader.connections} == {"expert", "wd_gnn"}

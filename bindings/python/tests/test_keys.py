@@ -80,10 +80,10 @@ def test_key_rotation_of_a_swarm_has_the_digest_of_the_simulator(digest, tmp_pat
     key = tmp_path / "swarm.key"
     key.write_text("00112233445566778899aabbccddeeff")
     swarm = Swarm(
-        robots=8, profile="dot154", faults={"rekey": "20-150", "expel": [3], "proofs": True}, key=key.read_bytes(), seed=3
+        robots=8, profile="dot154", faults={"rekey": "20-150", "expel": [3], "peer_auth": True}, key=key.read_bytes(), seed=3
     )
     swarm.run(200)
-    words = "--robots 8 --ticks 200 --profile dot154 --rekey 20-150 --expel 3 --proofs --seed 3"
+    words = "--robots 8 --ticks 200 --profile dot154 --fault rekey=20-150 --fault expel=3 --fault peer-auth --seed 3"
     assert swarm.digest() == digest(*words.split(), "--key", str(key))
 
 

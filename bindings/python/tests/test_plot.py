@@ -21,11 +21,11 @@ MAGIC = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 
 @pytest.fixture(scope="module")
 def comparison(host_sim, tmp_path_factory):
-    """The JSON and the trajectories of `host-sim flock`."""
+    """The JSON and the trajectories of `host-sim eval`."""
     folder = tmp_path_factory.mktemp("flock")
     result, table = folder / "flock.json", folder / "flock.csv"
     report = ["--report", str(folder / "flock.html")]
-    result.write_text(host_sim("flock", *SIZE, "--json", "--trajectories", str(table), *report))
+    result.write_text(host_sim("eval", *SIZE, "--json", "--trajectories", str(table), *report))
     return result, table
 
 

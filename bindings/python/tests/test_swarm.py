@@ -30,7 +30,7 @@ def test_every_task_has_the_digest_of_the_simulator(digest, task):
 def test_faults_and_keys_have_the_digest_of_the_simulator(digest, tmp_path):
     key = tmp_path / "swarm.key"
     key.write_text("00112233445566778899aabbccddeeff")
-    arguments = "--robots 10 --ticks 60 --profile dot154 --drop-chance 0.3 --burst 3 --kill 3@20 --reboot 4@30 --liars STATE:0.1"
+    arguments = "--robots 10 --ticks 60 --profile dot154 --fault drop-chance=0.3 --fault burst=3 --fault kill=3@20 --fault reboot=4@30 --fault liars=STATE:0.1"
     faults = {"drop_chance": 0.3, "burst": 3, "kill": "3@20", "reboot": ["4@30"], "liars": "STATE:0.1"}
     options = {"robots": 10, "profile": "dot154", "faults": faults}
     assert run_swarm(**options).digest() == digest(*arguments.split())
@@ -148,9 +148,9 @@ def test_commands_of_the_expert_reduce_the_score():
         ({"model": "flocking-dot154"}, ValueError, "one exchange every 5 ticks, but profile exact has one every tick"),
         ({"model": "flocking-wd-gnn", "profile": "dot154"}, ValueError, "one exchange every tick, but profile dot154"),
         ({"faults": {"drop_chance": 2}}, ValueError, "drop_chance must be a number between 0 and 1, got 2"),
-        ({"faults": {"drop_chance": "x"}}, ValueError, "drop_chance must be a number, got x"),
+        ({"faults": {"drop_chance": "x"}}, ValueError, "drop_chance must be a number between 0 and 1, got x"),
         ({"faults": {"burst": 5}}, ValueError, "burst has no effect without drop_chance"),
-        ({"faults": {"gremlins": 1}}, ValueError, "unknown fault gremlins"),
+        ({"faults": {"gremlins": 1}}, ValueError, "there is no fault gremlins: use drop_chance, burst, "),
         ({"faults": {"kill": "3"}}, ValueError, "kill must be ROBOT@TICK, such as 3@50, got 3"),
         ({"robots": 3, "faults": {"kill": "3@1"}}, ValueError, "kill names robot 3: the robots are 0 to 2"),
         ({"key": b"short"}, ValueError, "that is not a key"),

@@ -20,9 +20,9 @@ def on_one_machine(arguments):
 def test_a_cluster_prints_the_output_of_one_machine(machines, tmp_path):
     for arguments in (
         [*SWEEP, str(tmp_path / "page.html")],
-        ["flock", "--swarms", "3", "--seeds", "2", "--json", "--report", str(tmp_path / "page.html")],
+        ["eval", "--swarms", "3", "--seeds", "2", "--json", "--report", str(tmp_path / "page.html")],
         ["shift", "delay", "weak", "--swarms", "1", "--seeds", "2", "--retrain", "2", "--json", "--report", str(tmp_path / "page.html")],
-        ["faults", "--only", "lost", "--swarms", "2", "--seconds", "2", "--json"],
+        ["faults", "--only", "lost", "--swarms", "2", "--ticks", "200", "--json"],
     ):
         together = wdgnn_cluster.run(arguments, shards=5, program=HOST_SIM, stdout=subprocess.PIPE)
         ended = subprocess.run([HOST_SIM, *arguments], stdout=subprocess.PIPE, check=False)

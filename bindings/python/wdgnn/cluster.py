@@ -3,7 +3,7 @@
     python -m wdgnn.cluster sweep speed --swarms 40 --json
     python -m wdgnn.cluster --address auto --shards 64 -- faults --profile espnow --seeds 3
 
-Ray flies the shards of `host-sim flock`, `fly`, `sweep`, `shift` or `faults` on the machines of a cluster. The merged
+Ray flies the shards of `host-sim eval`, `sweep`, `shift` or `faults` on the machines of a cluster. The merged
 output is that of one process, byte for byte. Ray flies the shard of a lost machine again on another one. Machines need
 only Ray: the program and files named relative to the current folder are copied to them.
 """

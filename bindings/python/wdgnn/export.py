@@ -1,6 +1,6 @@
 """Trajectories as an MCAP file with ROS 2 messages, for tools that read ROS 2 bags, such as Foxglove and PlotJuggler.
 
-    host-sim swarm --trajectories run.csv
+    host-sim run --trajectories run.csv
     python -m wdgnn.export run.csv --out run.mcap
 
 | topic | message | content |
@@ -116,7 +116,7 @@ def export(flights: Iterable[Flight], path: str | os.PathLike[str]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exports one file. Returns the exit code: 2 for a file that cannot be read or written."""
     parser = argparse.ArgumentParser(prog="python -m wdgnn.export", description="Export trajectories to MCAP with ROS 2 messages.")
-    parser.add_argument("file", metavar="FILE", help="CSV of host-sim swarm, fly or flock --trajectories")
+    parser.add_argument("file", metavar="FILE", help="CSV of host-sim run or eval --trajectories")
     parser.add_argument("--out", required=True, help="MCAP file")
     parser.add_argument("--controllers", type=lambda names: names.split(","), default=(), help="controllers, with commas [all]")
     options = parser.parse_args(arguments)

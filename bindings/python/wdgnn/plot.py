@@ -1,8 +1,8 @@
 """Figures from the files that `host-sim` writes: PNG, PDF, SVG and animated GIF.
 
-    python -m wdgnn.plot flock.json --out flock.pdf                 # host-sim flock --json > flock.json
+    python -m wdgnn.plot eval.json --out eval.pdf                   # host-sim eval --json > eval.json
     python -m wdgnn.plot sweep.json --out sweep.svg                 # host-sim sweep radius --json > sweep.json
-    python -m wdgnn.plot run.csv --seconds 1.5 --range 2 --out run.png     # host-sim swarm --trajectories run.csv
+    python -m wdgnn.plot run.csv --seconds 1.5 --range 2 --out run.png     # host-sim run --trajectories run.csv
     python -m wdgnn.plot run.csv --kind score --out score.png
     python -m wdgnn.plot both.csv --controllers wd-gnn,wd-gnn-online --out both.gif
 
@@ -50,7 +50,7 @@ SIDES = ("#2a8fd0", "#d1480a", "#00876a", "#c2569c")
 
 
 def bars(result: Mapping[str, Any], metric: str = "total") -> Figure:
-    """Mean and standard deviation of every controller: the JSON of `host-sim flock` or `host-sim fly`.
+    """Mean and standard deviation of every controller: the JSON of `host-sim eval`.
 
     `metric` is `total` or `final`: the score summed over the flight, or at its end.
     """

@@ -1,4 +1,4 @@
-"""Trajectories that `host-sim swarm|fly|flock --trajectories FILE` writes.
+"""Trajectories that `host-sim run|eval --trajectories FILE` writes.
 
 >>> import pathlib, tempfile
 >>> file = pathlib.Path(tempfile.mkdtemp(), "run.csv")

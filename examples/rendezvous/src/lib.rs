@@ -1,6 +1,6 @@
-//! Rendezvous: a complete custom task, from its definition to a robot's image, in one crate.
+//! Robots that meet: an example of an external task, from its definition to a robot image.
 //!
-//! `task` runs on robots. `world` is the simulated environment.
+//! `task` defines the behavior of a robot. `world` defines the simulation.
 
 #![cfg_attr(target_os = "none", no_std)]
 

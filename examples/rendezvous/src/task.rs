@@ -1,17 +1,17 @@
-//! Features, loss and commands of a robot.
+//! Features, loss and command of the task.
 
 use wdgnn_core::{Task, math, model::shape::OneLayer, task::State};
 use wdgnn_robot::{
-    onboard::Onboard,
+    onboard::OnboardTask,
     tasks::{CollisionAvoidance, Consistency, MotionModel},
 };
 
-/// State of a robot: its position in meters.
+/// State in a message: the position in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place(pub [f32; 2]);
 
 impl State for Place {
-    type Numbers = [f32; 2];
+    type Array = [f32; 2];
 
     fn numbers(&self) -> [f32; 2] {
         self.0
@@ -32,10 +32,10 @@ impl Rendezvous {
     /// Largest speed per axis in m/s.
     pub const LIMIT: f32 = 2.0;
 
-    /// Mean vector to the neighbors and the robot itself.
-    fn way<'a>(own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
+    /// Mean offset to the neighbors, including the robot itself.
+    fn way<'a>(own: &Place, neighbors: impl Iterator<Item = &'a Place>) -> [f32; 2] {
         let (mut sum, mut count) = ([0.0; 2], 1.0);
-        for other in neighbours {
+        for other in neighbors {
             sum = [sum[0] + other.0[0] - own.0[0], sum[1] + other.0[1] - own.0[1]];
             count += 1.0;
         }
@@ -44,14 +44,14 @@ impl Rendezvous {
 }
 
 impl Task for Rendezvous {
-    // Numbers from 1000 on are for custom tasks.
+    // Numbers from 1000 on are for external tasks.
     const NUMBER: u16 = 1000;
 
     type State = Place;
     type Features = [f32; 2];
     type Output = [f32; 2];
 
-    fn from_settings(_: &[f32; 8]) -> Self {
+    fn from_constants(_: &[f32; 8]) -> Self {
         Self
     }
 
@@ -59,33 +59,32 @@ impl Task for Rendezvous {
         Self::PERIOD
     }
 
-    /// Returns the features of the network.
-    fn observe<'a>(&self, own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
-        Self::way(own, neighbours)
+    /// Input features of the network.
+    fn observe<'a>(&self, own: &Place, neighbors: impl Iterator<Item = &'a Place>) -> [f32; 2] {
+        Self::way(own, neighbors)
     }
 
-    /// Returns the gradient of the local loss `|way − T u|²` with respect to the output.
-    ///
-    /// The loss is the squared distance to the neighbors' mean after a tick.
+    /// Adjoint of the local loss `|way − T u|²`: the squared distance to the neighbors' mean one
+    /// tick later.
     fn gradient<'a>(
         &self,
         own: &Place,
-        neighbours: impl Iterator<Item = &'a Place>,
+        neighbors: impl Iterator<Item = &'a Place>,
         output: &[f32; 2],
         _through_clamp: bool,
     ) -> [f32; 2] {
-        let [x, y] = Self::way(own, neighbours);
+        let [x, y] = Self::way(own, neighbors);
         let [u, v] = self.command(output);
         [(u, x), (v, y)].map(|(u, x)| 2.0 * Self::PERIOD * (Self::PERIOD * u - x))
     }
 
-    /// Limits a command to the robot's speed.
+    /// Largest command per axis.
     fn command(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, Self::LIMIT))
     }
 }
 
-// Robots that meet need no motion prediction, collision avoidance or plausibility checks.
+// Robots may touch, so the task needs no prediction, collision avoidance or plausibility checks.
 impl MotionModel for Rendezvous {}
 
 impl CollisionAvoidance for Rendezvous {}
@@ -94,7 +93,7 @@ impl Consistency for Rendezvous {
     type Stats = ();
 }
 
-/// Network of the robots: two features, three taps, sixteen hidden features, two outputs.
-impl Onboard for Rendezvous {
+/// Network size: two features, three taps, sixteen hidden features, two outputs.
+impl OnboardTask for Rendezvous {
     type Shape = OneLayer<2, 3, 16, 2>;
 }

@@ -1,9 +1,9 @@
-//! Simulated environment of the task.
+//! Simulation of the task.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::Task as _;
-use wdgnn_robot::onboard::Onboard;
+use wdgnn_robot::onboard::OnboardTask;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,
@@ -20,7 +20,7 @@ pub struct Plane;
 
 impl World for Plane {
     type Task = Rendezvous;
-    type Shapes = (<Rendezvous as Onboard>::Shape,);
+    type Shapes = (<Rendezvous as OnboardTask>::Shape,);
     const NAME: &'static str = "rendezvous";
 
     fn layout() -> StateLayout {
@@ -35,12 +35,17 @@ impl World for Plane {
         Rendezvous
     }
 
-    /// Draws random positions in a square.
-    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
-        Ok((0..scenario.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
+    /// Supplied network, which is also in the robot image.
+    fn model(_: Profile) -> Result<ModelFile> {
+        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
-    fn position(Place([x, y]): &Place) -> [f32; 3] {
+    /// Random positions in a square.
+    fn begin(&mut self, condition: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
+        Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
+    }
+
+    fn place(Place([x, y]): &Place) -> [f32; 3] {
         [*x, *y, 0.0]
     }
 
@@ -57,33 +62,17 @@ impl World for Plane {
     }
 }
 
-/// Optional: titles, models and baselines.
-impl Presentation for Plane {
-    const TITLE: &'static str = "robots that meet";
-    const SCORE: &'static str = "mean squared distance from the center in m²";
-    const PACKAGE: &'static str = "rendezvous";
-
-    /// Returns the shipped network, which is also in the robot's image.
-    fn model(_: Profile) -> Result<ModelFile> {
-        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
-    }
-
-    /// Returns the baselines, simplest first.
+    /// Optional: baselines. The simplest one comes first.
     fn baselines() -> Vec<Baseline<Self>> {
-        let baseline = |name, title, make| Baseline { name, title, shown: true, make };
+        let rival = |name, title, make| Baseline { name, title, shown: true, make };
         vec![
-            baseline("expert", "to the center of all robots", |_, _| {
-                Box::new(To(|scene, _| middle(scene.states)))
-            }),
-            baseline("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbor_center))),
+            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
+            rival("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbours_middle))),
         ]
     }
-}
 
-/// Optional: training through the simulator.
-impl Training for Plane {
-    /// Returns the adjoint of an episode.
-    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
+    /// Optional: the derivative, for training through the simulator.
+    fn derivative(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))
     }
 }
@@ -97,7 +86,7 @@ fn neighbor_center(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
     middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
 }
 
-/// Controller that moves each robot to a goal as fast as possible.
+/// Integrates the velocities.
 struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
 
 impl Swarm<Rendezvous> for To {
@@ -111,7 +100,7 @@ impl Swarm<Rendezvous> for To {
     }
 }
 
-/// Adjoint of the functions above.
+/// Adjoint of the world's step, score and features.
 struct Backwards;
 
 impl Adjoint<Plane> for Backwards {
@@ -152,12 +141,12 @@ impl Adjoint<Plane> for Backwards {
         output: &[f32; 2],
         _: &[f32; 2],
     ) -> Vec<bool> {
-        let command = task.command(output);
+        let command = task.saturate(output);
         output.iter().zip(command).map(|(output, command)| *output == command).collect()
     }
 
-    /// Returns the initial controller of training: motion to the neighbors' mean.
-    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
+    /// Initial controller: robots move to the mean of their neighbors.
+    fn guess(&self) -> Vec<(usize, usize, f32)> {
         vec![(0, 0, 2.0), (1, 1, 2.0)]
     }
 }

@@ -1,13 +1,13 @@
-"""The work of `host-sim bench` in PyTorch (f32, one thread), side by side with ours in one run.
+"""The workload of `host-sim bench` in PyTorch (f32, one thread), measured in one run with host-sim.
 
     python -m venv peer && peer/bin/pip install torch numpy
     peer/bin/python host-sim/benches/peer/peer.py target/debug/host-sim
 
-Seconds are those of the processor (`time.process_time`), the best of several runs. Without the program's path, only PyTorch is measured.
+Times are processor time (`time.process_time`), the minimum of several runs. Without the path of the program, only PyTorch is measured.
 
-Training: a batch of 200,000 samples through the WD-GNN (six features, three hops, 32 hidden features), backwards, and a step of Adam's.
-Flying: every robot observes, exchanges taps, infers, averages its parameters with its neighbours' and takes a learning step in every tick.
-PyTorch's robots are one batch of dense matrices, and have no tables, no plausibility, no guard and no frames.
+Training: forward pass, backward pass and Adam step of a batch of 200,000 samples in the WD-GNN (six features, three hops, 32 hidden features).
+Simulation: in each tick, every robot computes features, exchanges taps, infers, averages parameters with its neighbors and takes a learning step.
+The PyTorch version uses one batch of dense matrices, without neighbor tables, plausibility checks, collision avoidance and frames.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def batch() -> float:
     def step() -> None:
         adam.zero_grad(set_to_none=True)
         deep = torch.tanh(torch.addmm(bias, taps, filters)) @ readout
-        # Folded, as ours is: the wide part costs two columns and not 32.
+        # Folded, as in host-sim: the wide part has two columns instead of 32.
         folded = wide @ readout
         constant = (alphas[1] * wide_bias + alphas[2]) @ readout + readout_bias
         outputs = constant + alphas[0] * deep + alphas[1] * (taps @ folded)
@@ -59,9 +59,9 @@ def batch() -> float:
 
 
 def flight(swarms: int, robots: int, ticks: int) -> float:
-    """Robot-steps per second of so many swarms side by side."""
+    """Robot steps per second of several swarms in one batch."""
     torch.manual_seed(1)
-    # On a disc, at the density of our rings.
+    # On a disc, with the density of the initial rings.
     across = math.sqrt(robots) * 1.05 / math.sqrt(math.pi)
     angle, reach = torch.rand(swarms, robots) * math.tau, across * torch.rand(swarms, robots).sqrt()
     positions = torch.stack([reach * angle.cos(), reach * angle.sin()], dim=-1)

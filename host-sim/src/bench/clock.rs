@@ -1,6 +1,6 @@
-//! Processor time, and memory.
+//! Processor time and memory of this process.
 
-/// Seconds of processor time that this process has had, all threads together; of time, where the system does not tell.
+/// Processor time of all threads of this process in seconds; wall time on systems without it.
 pub fn cpu_seconds() -> f64 {
     #[cfg(unix)]
     {
@@ -14,7 +14,7 @@ pub fn cpu_seconds() -> f64 {
     }
 }
 
-/// The shortest of a few runs, in seconds of processor time: the one that was disturbed least.
+/// Minimum processor time over a few runs in seconds.
 pub fn shortest<E>(runs: usize, mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let mut shortest = f64::INFINITY;
     for _ in 0..runs {
@@ -25,7 +25,7 @@ pub fn shortest<E>(runs: usize, mut run: impl FnMut() -> Result<(), E>) -> Resul
     Ok(shortest)
 }
 
-/// What this process has in memory, in bytes, where the system tells.
+/// Resident memory of this process in bytes, on systems that report it.
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_takes_processor_time_and_the_shortest_run_counts() {
+    fn processor_time_is_the_minimum_over_runs() {
         let mut rounds = [3_000_000_u64, 1, 3_000_000].into_iter();
         let work = || -> Result<(), ()> {
             std::hint::black_box((0..rounds.next().unwrap_or(0)).map(std::hint::black_box).sum::<u64>());

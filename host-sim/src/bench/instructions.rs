@@ -1,7 +1,9 @@
-//! Instructions of the hot kernels, counted by valgrind: the same on every machine and under any load, for one compiler.
+//! Instruction counts of the hot kernels by valgrind: independent of machine and load, for one
+//! compiler.
 //!
-//! The program runs itself under `valgrind --tool=callgrind`, once with some rounds of a kernel and once with more; the difference is
-//! the kernel's. Valgrind knows no AVX-512, so that training is counted as AVX2.
+//! The program runs itself under `valgrind --tool=callgrind` with few and with many rounds of a
+//! kernel; the difference is the cost of the kernel. Valgrind does not support AVX-512, so training
+//! is counted with AVX2.
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
@@ -18,20 +20,19 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::networks::Draft,
     train::{
+        bptt,
         dataset::Batch,
-        first,
         gradient::{Loss, gradient},
+        initialization,
+        methods::Bptt,
         net::Net,
-        through,
-        ways::Through,
     },
     world::{Scenario, World as _, flock::Flock},
 };
 
-/// A kernel: its name, how many of what one round has, and the round.
+/// Kernel: name, units of work per round, and one round.
 type Kernel = (&'static str, usize, &'static str, fn(usize) -> Result);
 
-/// The kernels.
 const KERNELS: [Kernel; 5] = [
     ("batch", 4096, "sample of a training batch", batch),
     ("through", 50 * 50, "robot-step there and back", through_time),
@@ -40,17 +41,17 @@ const KERNELS: [Kernel; 5] = [
     ("sealed", 50 * 10, "robot-step of 50 in sealed bytes", sealed),
 ];
 
-/// Counts differ by this much with the layout of memory; more is a change of code.
+/// Counts vary by this share with the memory layout; a larger difference is a change of code.
 const TOLERANCE: f64 = 0.01;
 
-/// Runs one kernel, some rounds of it.
+/// Runs one kernel for some rounds.
 pub fn run(name: &str, rounds: usize) -> Result {
     let found = KERNELS.iter().find(|kernel| kernel.0 == name);
     let (.., kernel) = found.ok_or_else(|| Error::usage(format!("there is no kernel {name}")))?;
     kernel(rounds)
 }
 
-/// Counts all kernels' instructions: a table, one line each.
+/// Counts the instructions of all kernels. Returns a table with one line per kernel.
 pub fn count() -> Result<String> {
     let mut table = String::new();
     for (name, each, what, _) in KERNELS {
@@ -61,7 +62,7 @@ pub fn count() -> Result<String> {
     Ok(table)
 }
 
-/// Holds counts against those of a file, or writes it anew where `BLESS` is set.
+/// Compares counts with a file, or writes the file if `BLESS` is set.
 pub fn compare(table: &str, golden: &Path) -> Result {
     if std::env::var_os("BLESS").is_some() {
         return files::write(golden, table.as_bytes());
@@ -76,14 +77,14 @@ pub fn compare(table: &str, golden: &Path) -> Result {
     let different = table.lines().count() != known.lines().count();
     if different || table.lines().zip(known.lines()).any(changed) {
         return Err(Error::Failed(format!(
-            "instructions are not those of {} any more (BLESS=1 writes it anew):\n{known}",
+            "instruction counts differ from {} (BLESS=1 writes it):\n{known}",
             golden.display()
         )));
     }
     Ok(())
 }
 
-/// Instructions of this program with so many rounds of a kernel.
+/// Counts the instructions of this program with some rounds of a kernel.
 fn collected(kernel: &str, rounds: usize) -> Result<u64> {
     let failed = |why: &dyn std::fmt::Display| {
         Error::Failed(format!("cannot count instructions with valgrind ({why}): is it installed?"))
@@ -102,7 +103,7 @@ fn collected(kernel: &str, rounds: usize) -> Result<u64> {
 
 #[allow(clippy::unnecessary_wraps, reason = "a kernel among others")]
 fn batch(rounds: usize) -> Result {
-    let weights = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let weights = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let taps: Vec<f32> = (0..4096 * SIZE.inputs(0)).map(|index| (index % 17) as f32 * 0.1 - 0.8).collect();
     let labels: Vec<f32> = (0..4096 * SIZE.outputs).map(|index| (index % 5) as f32 * 0.3).collect();
     let batch = Batch::Samples(taps.chunks(SIZE.inputs(0)).zip(labels.chunks(SIZE.outputs)).collect());
@@ -115,13 +116,13 @@ fn batch(rounds: usize) -> Result {
 }
 
 fn through_time(rounds: usize) -> Result {
-    let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
     let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];
-    let way = Through { flights: 1, ..Through::DEFAULT };
-    (0..rounds).try_for_each(|_| through::gradient(&draft, &way, &draw, 1, 1, &mut into).map(drop))
+    let way = Bptt { flights: 1, ..Bptt::DEFAULT };
+    (0..rounds).try_for_each(|_| bptt::gradient(&draft, &way, &draw, 1, 1, &mut into).map(drop))
 }
 
 fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
@@ -148,7 +149,7 @@ fn flight(rounds: usize) -> Result {
 }
 
 fn sealed(rounds: usize) -> Result {
-    super::flying::in_sealed_bytes(&start(50, 10 * rounds as u32)?)
+    super::episodes::in_sealed_bytes(&start(50, 10 * rounds as u32)?)
 }
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_runs_and_others_are_told() {
+    fn all_kernels_run_and_unknown_ones_are_errors() {
         for (name, ..) in KERNELS {
             run(name, 1).unwrap();
         }
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_changed_is_told() {
+    fn changed_counts_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let golden = folder.path().join("counts.txt");
         std::fs::write(&golden, "  1000  one\n  2000  two\n").unwrap();

@@ -1,4 +1,4 @@
-//! Training.
+//! Benchmarks of training.
 
 use std::hint::black_box;
 
@@ -17,30 +17,30 @@ use crate::{
     swarm::networks::Draft,
     train::{
         adam::Adam,
+        bptt,
         dataset::Batch,
-        first,
         gradient::{Loss, gradient},
-        lanes::Width,
+        initialization,
+        methods::Bptt,
         net::{Net, Places},
-        through,
-        ways::Through,
+        simd::Width,
     },
     world::{Scenario, flock::Flock},
 };
 
-/// A batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
+/// Batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
 pub const SAMPLES: usize = 200_000;
 
-/// Six features, three hops, 32 hidden features, two outputs.
+/// Network size: six features, three hops, 32 hidden features, two outputs.
 pub const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 4, hidden: 32, outputs: 2 };
 
-/// What a batch multiplies and adds in products of matrices: forwards and backwards through the filter, through the readout (thence to
-/// the hidden features, too) and through the wide part.
+/// Floating-point operations of a batch in matrix products: forward and backward pass of filter,
+/// readout and wide part.
 pub const OPERATIONS: f64 =
     (SAMPLES * 2 * (2 * (24 * SIZE.hidden) + 3 * (SIZE.hidden * SIZE.outputs) + 2 * (24 * SIZE.outputs)))
         as f64;
 
-/// The most multiplications and additions a second on one thread, within registers.
+/// Measures the peak of one thread in floating-point operations per second.
 pub fn peak() -> f64 {
     let width = Width::widest();
     let time = |rounds| {
@@ -51,7 +51,7 @@ pub fn peak() -> f64 {
     (0..5).map(|_| time(5_000_000)).fold(0.0, f64::max)
 }
 
-/// A batch: forwards, backwards, and a step of Adam's. Seconds of processor time.
+/// Measures forward pass, backward pass and Adam step of a batch in seconds of processor time.
 pub fn batch() -> f64 {
     let random = &mut generator(1, Purpose::Weights, 0);
     let mut weights: Vec<f32> =
@@ -72,18 +72,19 @@ pub fn batch() -> f64 {
     time.unwrap_or_default()
 }
 
-/// A flight of 50 robots over half a second, there and back. Seconds of processor time.
+/// Measures forward and backward pass of an episode of 50 robots and half a second, in seconds of
+/// processor time.
 pub fn through() -> Result<f64> {
-    let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let numbers = initialization::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =
         Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
     let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];
-    let way = Through { flights: 4, ..Through::DEFAULT };
+    let way = Bptt { flights: 4, ..Bptt::DEFAULT };
     let mut step = 0;
     let time = shortest(8, || {
         step += 1;
-        through::gradient(&draft, &way, &draw, 1, step, &mut into).map(drop)
+        bptt::gradient(&draft, &way, &draw, 1, step, &mut into).map(drop)
     });
     time.map(|time| time / way.flights as f64)
 }

@@ -1,4 +1,4 @@
-//! `wdgnn`, as it is called once it is installed: the same as `host-sim`.
+//! `wdgnn`, the name of `host-sim` after installation.
 
 fn main() -> std::process::ExitCode {
     host_sim::program::main()

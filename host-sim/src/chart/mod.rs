@@ -25,7 +25,6 @@ pub struct Chart {
     pub log_y: bool,
     /// Lowest value of a logarithmic axis. Without it, the smallest value of the data.
     pub y_floor: Option<f64>,
-    /// The lines.
     pub series: Vec<Series>,
 }
 
@@ -45,8 +44,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns whether the line is drawn bold: the network that learns in flight.
-    #[must_use]
+    /// Returns whether the line is bold: the network with online learning.
     pub fn is_bold(&self) -> bool {
         self.color == Some(ONLINE)
     }

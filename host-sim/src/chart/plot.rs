@@ -1,4 +1,4 @@
-//! Layout of line charts and bar charts.
+//! StateLayout of line charts and bar charts.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,6 @@ pub struct Plot<'a> {
 
 impl Chart {
     /// Returns the drawing with title and legend, for a file.
-    #[must_use]
     pub fn drawing(&self) -> Drawing {
         let mut drawing = Drawing { width: SIZE[0] + 2.0 * MARGIN, height: MARGIN, ..Drawing::default() };
         if !self.title.is_empty() {
@@ -64,7 +63,6 @@ impl Chart {
     }
 
     /// Returns the chart with its axes, for a page.
-    #[must_use]
     pub fn plot(&self) -> Plot<'_> {
         let [width, height] = SIZE;
         let mut drawing = Drawing { width, height, ..Drawing::default() };
@@ -195,7 +193,6 @@ fn line(drawing: &mut Drawing, series: &Series, index: usize, x: &Scale, y: &Sca
 
 impl Bars {
     /// Returns the drawing, for pages and files.
-    #[must_use]
     pub fn drawing(&self) -> Drawing {
         let letters = self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or_default();
         let left = MARGIN + 8.0 + letters as f32 * LETTER;
@@ -267,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_has_lines_gaps_bands_and_a_legend() {
+    fn charts_have_lines_gaps_bands_and_a_legend() {
         let series = |name: &str, points: Vec<(f64, f64)>| Series {
             name: name.into(),
             band: Some(points.iter().map(|(_, y)| (0.9 * y, 1.1 * y)).collect()),

@@ -5,7 +5,6 @@ use serde::Serialize;
 /// A value that an axis marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// The value.
     pub value: f64,
     /// Label; empty for a line without text.
     pub label: String,
@@ -24,7 +23,6 @@ pub struct Axis {
 /// An axis and its ticks.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    /// The axis.
     pub axis: Axis,
     /// Marked values, ascending.
     pub ticks: Vec<Tick>,
@@ -35,7 +33,6 @@ const EPSILON: f64 = 1.0e-9;
 
 impl Scale {
     /// Returns the position of a value, in pixels.
-    #[must_use]
     pub fn at(&self, value: f64) -> f32 {
         let Axis { ends: [low, high], pixels: [from, to], log } = self.axis;
         let share = if log {
@@ -48,7 +45,6 @@ impl Scale {
     }
 
     /// Returns a linear axis with about `count` steps. `outwards` extends it to whole steps.
-    #[must_use]
     pub fn linear([mut low, mut high]: [f64; 2], pixels: [f32; 2], count: usize, outwards: bool) -> Self {
         if low >= high {
             (low, high) = (low - 0.5, high + 0.5);
@@ -72,7 +68,6 @@ impl Scale {
     }
 
     /// Returns a logarithmic axis.
-    #[must_use]
     pub fn logarithmic([low, high]: [f64; 2], pixels: [f32; 2]) -> Self {
         let power = |value: f64| 10.0_f64.powf((value.log10() + EPSILON).floor());
         let nice = [1.0, 2.0, 5.0, 10.0];

@@ -69,7 +69,6 @@ impl Drawing {
     }
 
     /// Stacks drawings from top to bottom.
-    #[must_use]
     pub fn stacked(drawings: &[Self]) -> Self {
         let mut all = Self::default();
         for Self { width, height, body } in drawings {
@@ -82,7 +81,6 @@ impl Drawing {
     }
 
     /// Returns an SVG file in the light colors.
-    #[must_use]
     pub fn file(&self) -> String {
         let Self { width, height, body } = self;
         with_colors(&format!(
@@ -93,7 +91,6 @@ impl Drawing {
     }
 
     /// Returns an element of a page, in the colors of the page.
-    #[must_use]
     pub fn inline(&self, label: &str) -> String {
         let Self { width, height, body } = self;
         format!(
@@ -105,7 +102,6 @@ impl Drawing {
 }
 
 /// Returns the name of a line's color: the controller's, or that of its index.
-#[must_use]
 pub fn color_name(controller: Option<&str>, index: usize) -> String {
     let known = controller.filter(|name| definitions().any(|(key, _)| key == *name));
     known.map_or_else(|| format!("series-{}", index % SERIES_COLORS + 1), str::to_owned)
@@ -148,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_color_values_and_a_page_has_color_names() {
+    fn files_have_color_values_and_pages_color_names() {
         let file = drawing().file();
         assert!(file.contains("M0.0 1.0L2.0 3.0") && file.contains("stroke:#00876a"), "{file}");
         assert!(file.contains("a &lt; b") && file.contains("fill:#d1480a"), "{file}");

@@ -1,4 +1,4 @@
-//! A robot's companion at the other end of its serial line, and the body that it steers.
+//! Companion computer of an emulated robot, and the body that it controls.
 
 use nrf52_emulator::air::{SECOND, Station};
 use wdgnn_core::tasks::flocking::Motion;
@@ -6,13 +6,13 @@ use wdgnn_protocol::companion::{Command, KeyMessage, MAX_MESSAGE, PoseMessage, S
 
 use crate::scene::Frame;
 
-/// A companion tells the pose 100 times a second.
+/// Poses per second that a companion sends.
 pub const POSE_EVERY: u64 = SECOND / 100;
 
-/// The line's rate.
+/// Baud rate of the serial line.
 pub const BAUD: u64 = 460_800;
 
-/// A robot's body: uniformly accelerated since it was last told something.
+/// Body with constant acceleration since the last command.
 #[derive(Clone, Copy, Debug)]
 pub struct Body {
     motion: Motion,
@@ -21,12 +21,12 @@ pub struct Body {
 }
 
 impl Body {
-    /// At this motion, at a true time.
+    /// Body with this motion at a true time.
     pub fn new(motion: Motion, at: u64) -> Self {
         Self { motion, acceleration: [0.0; 2], at }
     }
 
-    /// Its motion at a true time.
+    /// Returns the motion at a true time.
     pub fn motion(&self, at: u64) -> Motion {
         let time = at.saturating_sub(self.at) as f32 / SECOND as f32;
         let Motion { mut position, mut velocity } = self.motion;
@@ -37,53 +37,51 @@ impl Body {
         Motion { position, velocity }
     }
 
-    /// From a true time on it accelerates so.
+    /// Sets the acceleration from a true time on.
     pub fn accelerate(&mut self, at: u64, acceleration: [f32; 2]) {
         let at = at.max(self.at);
         *self = Self { motion: self.motion(at), acceleration, at };
     }
 }
 
-/// What a robot said in a tick.
+/// Message of a robot in a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Said {
-    /// What is to be done.
+pub enum RobotMessage {
     Command(Command),
-    /// How it is.
     Status(Status),
 }
 
-/// The companion.
+/// Companion of one robot.
 #[derive(Debug)]
 pub struct Companion {
     next: u64,
     number: u16,
     frame: Vec<u8>,
-    /// Poses told, by number: the last 65,536 of them.
+    /// The last 65,536 poses by number.
     pub told: Vec<Motion>,
-    /// Frames with keys that were handed over, each in front of the pose with this number.
+    /// Key frames that were sent, each with the number of the pose behind it.
     pub keys: Vec<(u16, Frame)>,
-    /// A frame with a key that goes out with the next pose.
+    /// Key frame to send with the next pose.
     key: Option<Frame>,
-    /// It says nothing any more from here on.
+    /// True time after which the companion is silent.
     pub dies: u64,
-    /// Messages that could not be read.
+    /// Number of unreadable messages.
     pub unread: u64,
 }
 
 impl Companion {
-    /// One that begins to tell poses at a true time.
+    /// Companion that sends poses from a true time on.
     pub fn new(begins: u64) -> Self {
         let (frame, told, keys, key) = (Vec::new(), Vec::new(), Vec::new(), None);
         Self { next: begins, number: 0, frame, told, keys, key, dies: u64::MAX, unread: 0 }
     }
 
-    /// Takes a frame that brings a key, for the robot.
+    /// Queues a key frame for the robot.
     pub fn hand_over(&mut self, frame: Frame) {
         self.key = Some(frame);
     }
 
-    /// Tells the poses that are due until then.
+    /// Sends the poses that are due.
     pub fn tell(&mut self, body: &Body, station: &mut Station, until: u64) {
         while self.next < until {
             let motion = body.motion(self.next);
@@ -99,7 +97,7 @@ impl Companion {
                 let message = PoseMessage { motion, number: self.number, age_ms: 0 };
                 let length = encode(&message, &mut frame).unwrap_or(0);
                 station.chip.peripherals().uarte.receive(at, BAUD, &frame[..length]);
-                // As it was written: numbers too small to mean anything are written as zero.
+                // Subnormal numbers are encoded as zero.
                 let told = decode::<PoseMessage>(&mut frame[..length.saturating_sub(1)]);
                 self.told.push(told.map_or(motion, |told| told.motion));
                 self.number = self.number.wrapping_add(1);
@@ -108,8 +106,8 @@ impl Companion {
         }
     }
 
-    /// What the robot has said since this was last asked, each with the true time of its last bit.
-    pub fn hear(&mut self, station: &mut Station) -> Vec<(u64, Said)> {
+    /// Returns the robot's messages since the last call, each with the true time of its last bit.
+    pub fn hear(&mut self, station: &mut Station) -> Vec<(u64, RobotMessage)> {
         let mut said = Vec::new();
         for (cycles, byte) in std::mem::take(&mut station.chip.peripherals().uarte.tx_bytes) {
             if byte != 0 {
@@ -117,8 +115,8 @@ impl Companion {
                 continue;
             }
             let mut frame = std::mem::take(&mut self.frame);
-            let message = decode(&mut frame.clone()).map(Said::Command);
-            match message.or_else(|| decode(&mut frame).map(Said::Status)) {
+            let message = decode(&mut frame.clone()).map(RobotMessage::Command);
+            match message.or_else(|| decode(&mut frame).map(RobotMessage::Status)) {
                 Some(message) => said.push((station.time_at(cycles), message)),
                 None => self.unread += 1,
             }

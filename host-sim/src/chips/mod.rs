@@ -1,8 +1,9 @@
-//! A swarm of emulated chips, each with the image that would be flashed, a companion on its serial line and a body in the world, all
-//! on one air.
+//! Swarm of emulated chips with the flashed image, companions on their serial lines, bodies in a
+//! world and a shared radio channel.
 //!
-//! Robots are switched on within [`Settings::apart`] of each other and stand on the ground for [`GROUND`]. Then the world
-//! throws them: at [`RELEASE`] they are where a native flight of the same seed starts, and from there on they do what they command.
+//! Robots are powered on within [`Settings::apart`] seconds and stand on the ground for [`GROUND`].
+//! Then the world accelerates them: at [`RELEASE`] they have the initial states of a native episode
+//! with the seed, and from then on they follow their commands.
 
 pub mod companion;
 pub mod operator;
@@ -26,7 +27,7 @@ use wdgnn_protocol::companion::Status;
 use wdgnn_robot::onboard::Robot;
 
 use self::{
-    companion::{Body, Companion, Said},
+    companion::{Body, Companion, RobotMessage},
     operator::{Operator, Rekey},
     twin::Twin,
 };
@@ -38,117 +39,113 @@ use crate::{
     world::flock::{place, variation},
 };
 
-/// Robots stand on the ground until then.
+/// Time on the ground.
 pub const GROUND: u64 = SECOND;
-/// Robots are thrown for so long: at most 6 m/s per axis, and no robot may think that another cannot have become so fast.
+/// Duration of the initial acceleration: at most 6 m/s per axis, which passes the robots'
+/// plausibility checks.
 const THROW: u64 = SECOND * 7 / 10;
-/// From then on they fly.
+/// Time at which robots begin to follow their commands.
 pub const RELEASE: u64 = GROUND + THROW;
-/// The world looks at everything so often.
+/// Interval between two looks at the chips.
 const STEP: u64 = SECOND / 1_000;
-/// So many frames are remembered.
+/// Number of recorded frames.
 const OVERHEARD: usize = 200;
-/// A control period.
+/// Control period.
 const TICK: u64 = SECOND / 100;
 
-/// How a swarm of chips is flown.
+/// Configuration of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which chip.
     pub kind: Part,
-    /// The image's bytes, as the compiler makes them.
+    /// Bytes of the ELF image.
     pub image: Vec<u8>,
-    /// Where the image looks for what the robot was told.
+    /// Address of the provisioning page.
     pub settings_page: u32,
-    /// What robots were told: a page each.
+    /// Provisioning page of each robot.
     pub pages: Vec<Vec<u8>>,
-    /// The image of a gateway that is on the air as well, behind the robots.
+    /// Image of a gateway on the channel, behind the robots.
     pub gateway: Option<Vec<u8>>,
-    /// Where the flights starts.
     pub start: Vec<Motion>,
-    /// Radio range in metres.
+    /// Radio range in m.
     pub radius: f32,
-    /// Length of the flight, from the release on.
+    /// Length of the run from the release on, in seconds.
     pub seconds: f64,
-    /// Robots are switched on within so many seconds.
+    /// Time between the first and the last power-on in seconds.
     pub apart: f64,
-    /// Crystals are off by up to so many parts per million.
+    /// Largest frequency error of the crystals in parts per million.
     pub ppm: f64,
-    /// Share of frames that are lost on their way.
+    /// Share of lost frames.
     pub loss: f64,
-    /// Companions fall silent so many seconds after the release.
+    /// Time after the release at which companions become silent, in seconds.
     pub companions_die: Option<f64>,
-    /// Robots are switched off so many seconds after the release.
+    /// Robots to power off, with times after the release in seconds.
     pub kills: Vec<(usize, f64)>,
-    /// The reset pin is pulled so many seconds after the release.
+    /// Robots to reset, with times after the release in seconds.
     pub reboots: Vec<(usize, f64)>,
-    /// How the swarm's key is changed, if it is.
+    /// Change of the swarm key.
     pub rekey: Option<Rekey>,
-    /// Of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What became of the frames that one robot sent since the release.
+/// Frames of one robot since the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
-    /// Sent.
     pub sent: u64,
-    /// For each frame, every robot within range that was on.
+    /// Sum over frames of powered receivers within range.
     pub reached: u64,
-    /// Received whole.
+    /// Frames received intact.
     pub good: u64,
-    /// Spoilt by others, at a receiver.
+    /// Frames lost to collisions at a receiver.
     pub spoilt: u64,
-    /// Missed by a receiver that did not listen.
+    /// Frames missed by receivers that did not listen.
     pub missed: u64,
 }
 
-/// One robot of a flight.
+/// Result of one robot.
 #[derive(Clone, Debug)]
-pub struct Flown {
-    /// What became of its frames.
+pub struct RobotResult {
+    /// Frames of the robot.
     pub frames: Frames,
-    /// Its ticks per second of true time.
+    /// Ticks per second of true time.
     pub rate: f64,
-    /// The share of the processor's time that it was awake, since the release.
+    /// Share of processor time awake since the release.
     pub busy: f64,
-    /// How often it was restarted since it was switched on, and why.
+    /// Restarts after the power-on, with reasons.
     pub restarts: Vec<Reset>,
-    /// The last status that it told.
+    /// Last status message.
     pub status: Option<Status>,
-    /// Ticks in which its native twin commanded the same.
+    /// Ticks with the command of the native twin.
     pub equal: u64,
-    /// The first in which it did not.
+    /// First tick with another command.
     pub differs: Option<(u32, [f32; 2], [f32; 2])>,
-    /// What it logged.
     pub log: Vec<u8>,
-    /// The largest use of its stack, in bytes.
+    /// Largest stack use in bytes.
     pub stack: u32,
-    /// Its commands: when, in seconds from the release, what, and whether it only wants to come to rest.
+    /// Commands: time from the release in seconds, command, and whether the robot is stopping.
     pub commands: Vec<(f64, [f32; 2], bool)>,
-    /// Frames that it refused, since it was switched on.
+    /// Rejected frames since the power-on.
     pub refused: u64,
-    /// When its frames began that somebody received whole, in seconds from the release.
+    /// Start times of frames with at least one receiver, in seconds from the release.
     pub heard_at: Vec<f64>,
-    /// The epochs of the swarm's keys that it used, each with the tick in which it first did.
+    /// Key epochs in use, each with its first tick.
     pub epochs: Vec<(u32, u8)>,
 }
 
-/// What came of a flight.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Velocity variation at every tick from the release on.
+    /// Velocity variation at each tick from the release on.
     pub variation: Vec<f64>,
-    /// Pairs closer than 0.1 m, over all ticks.
+    /// Pairs closer than 0.1 m, summed over ticks.
     pub close: u64,
-    /// The robots.
-    pub robots: Vec<Flown>,
-    /// The swarm's tick from which on its next key was to be used.
+    pub robots: Vec<RobotResult>,
+    /// Swarm tick at which the next key becomes active.
     pub key_changes: Option<u32>,
 }
 
 impl Outcome {
-    /// All robots' frames.
+    /// Returns the sum of all robots' frames.
     pub fn frames(&self) -> Frames {
         self.robots.iter().fold(Frames::default(), |sum, robot| {
             let one = robot.frames;
@@ -163,13 +160,13 @@ impl Outcome {
     }
 }
 
-/// What an image puts into flash.
+/// Flash content of an image.
 fn pieces(image: &[u8]) -> Result<Vec<(u32, Vec<u8>)>> {
     image::elf_segments(image)
         .map_err(|error| Error::usage(format!("the firmware image is unusable: {error}")))
 }
 
-/// The gateway, if there is one: switched on from the beginning, with a crystal that is as wrong as any.
+/// Powers on the gateway, if there is one, with a random crystal error.
 fn gateway(settings: &Settings, random: &mut impl rand::Rng) -> Result<Option<Station>> {
     let Some(image) = &settings.gateway else { return Ok(None) };
     let mut chip = Chip::new(settings.kind, random.random());
@@ -177,12 +174,12 @@ fn gateway(settings: &Settings, random: &mut impl rand::Rng) -> Result<Option<St
     Ok(Some(Station::new(chip, 0, settings.ppm * random.random_range(-1.0..=1.0))))
 }
 
-/// A swarm in flight.
+/// Running swarm.
 pub struct Flight<'w, C: Codec> {
-    /// The air with the chips.
+    /// Radio channel with the chips.
     pub air: Air,
     bodies: Vec<Body>,
-    /// The companions.
+    /// Companions by robot.
     pub companions: Vec<Companion>,
     twins: Vec<Twin<'w, C>>,
     operator: Option<Operator>,
@@ -190,13 +187,12 @@ pub struct Flight<'w, C: Codec> {
     links: Links,
     rtt: Option<Rtt>,
     stack: Option<(u32, u32)>,
-    /// The robots so far.
-    pub flown: Vec<Flown>,
+    /// Results so far.
+    pub flown: Vec<RobotResult>,
     ticks: Vec<u64>,
     awake: Vec<u64>,
     variation: Vec<f64>,
     close: u64,
-    /// The last frames that robots sent: anybody can record them.
     pub overheard: VecDeque<Arc<[u8]>>,
 }
 
@@ -207,7 +203,8 @@ impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
 }
 
 impl<'w, C: Codec> Flight<'w, C> {
-    /// Robots with the image, each with a settings page of its own, switched off; `twin` makes the native robot with an address.
+    /// Creates powered-off robots with the image and their provisioning pages. `twin` creates the
+    /// native robot with an address.
     pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<Robot<'w, C>>) -> Result<Self> {
         let pieces = pieces(&settings.image)?;
         let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
@@ -234,7 +231,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             air.drop_frame = Some(Box::new(move || random.random::<f64>() < loss));
         }
         let flown = vec![
-            Flown {
+            RobotResult {
                 frames: Frames::default(),
                 rate: 0.0,
                 busy: 0.0,
@@ -278,12 +275,12 @@ impl<'w, C: Codec> Flight<'w, C> {
         })
     }
 
-    /// Seconds since the release.
+    /// Time since the release in seconds.
     fn flying(at: u64) -> f64 {
         (at as f64 - RELEASE as f64) / SECOND as f64
     }
 
-    /// A millisecond.
+    /// Runs one millisecond.
     pub fn step(&mut self) {
         let (now, until) = (self.air.now(), self.air.now() + STEP);
         if now == GROUND {
@@ -294,7 +291,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
         if now == RELEASE {
             for (robot, start) in self.settings.start.iter().enumerate() {
-                // To the last bit: where a native flight starts.
+                // Sets the exact initial states of the native episode.
                 self.bodies[robot] = Body::new(*start, now);
                 self.awake[robot] = self.air.stations[robot].chip.active_cycles;
                 self.ticks[robot] = 0;
@@ -318,7 +315,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         self.count();
     }
 
-    /// Who hears whom, and how well they flock.
+    /// Updates links and score.
     fn look(&mut self, now: u64) {
         let motions: Vec<Motion> = self.bodies.iter().map(|body| body.motion(now)).collect();
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
@@ -346,7 +343,7 @@ impl<'w, C: Codec> Flight<'w, C> {
 
     fn carry_out(&mut self) {
         for robot in 0..self.bodies.len() {
-            // What came in before a tick is what that tick hears.
+            // Delivers the messages that arrived before the tick.
             let heard = self
                 .air
                 .arrivals
@@ -356,7 +353,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             for (at, said) in self.companions[robot].hear(&mut self.air.stations[robot]) {
                 let (flown, twin) = (&mut self.flown[robot], &mut self.twins[robot]);
                 match said {
-                    Said::Command(command) => {
+                    RobotMessage::Command(command) => {
                         self.ticks[robot] += 1;
                         twin.commanded(command);
                         if at >= RELEASE {
@@ -364,7 +361,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                             flown.commands.push((Self::flying(at), command.acceleration, command.stop != 0));
                         }
                     }
-                    Said::Status(status) => {
+                    RobotMessage::Status(status) => {
                         twin.finished(&status, &self.companions[robot]);
                         flown.refused += u64::from(status.refused);
                         if flown.epochs.last().is_none_or(|(_, epoch)| *epoch != status.epoch) {
@@ -388,8 +385,8 @@ impl<'w, C: Codec> Flight<'w, C> {
                     self.overheard.pop_front();
                 }
                 self.overheard.push_back(Arc::clone(&frame.content));
-                // Behind the robots there may be others on the air: a gateway.
-                let Some(Flown { frames, .. }) = self.flown.get_mut(from) else { continue };
+                // Chips behind the robots, such as a gateway, have no body.
+                let Some(RobotResult { frames, .. }) = self.flown.get_mut(from) else { continue };
                 frames.sent += 1;
                 frames.reached += frame.receivers as u64;
             }
@@ -411,17 +408,17 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
     }
 
-    /// Where the bodies are, robot by robot.
+    /// Returns the positions of the bodies.
     pub fn motions(&self) -> Vec<Motion> {
         self.bodies.iter().map(|body| body.motion(self.air.now())).collect()
     }
 
-    /// When the flight ends, in true time.
+    /// Returns the end of the run in true time.
     pub fn end(&self) -> u64 {
         RELEASE + (self.settings.seconds * SECOND as f64) as u64
     }
 
-    /// The whole flight; `progress` is told every emulated millisecond.
+    /// Runs to the end. Calls `progress` at each emulated millisecond.
     pub fn fly(mut self, mut progress: impl FnMut(u64) -> Result) -> Result<Outcome> {
         while self.air.now() < self.end() {
             self.step();
@@ -430,7 +427,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         Ok(self.finish())
     }
 
-    /// What came of it.
+    /// Returns the result.
     pub fn finish(mut self) -> Outcome {
         let end = self.air.now();
         let seconds = (end - RELEASE) as f64 / SECOND as f64;

@@ -1,5 +1,5 @@
-//! The operator of a swarm of chips: what robots are told before they fly, and the next key, which comes in flight by way of one robot's
-//! companion, as `firmware/companion.py` brings it.
+//! Operator of a swarm of chips: provisioning before the run, and a key change through one robot's
+//! companion, as with `firmware/companion.py`.
 
 use std::ops::Range;
 
@@ -16,17 +16,18 @@ use crate::{
     scene::Frame,
 };
 
-/// Ticks from one frame with a key to the next.
+/// Ticks between two key frames.
 const EVERY: u32 = 10;
 
-/// Puts a checksum behind what is in a page from an offset on.
+/// Appends a checksum to the content of a page from an offset on.
 fn sealed(page: &mut Vec<u8>, from: usize) {
     let seal = CHECKSUM.checksum(&page[from..]).to_le_bytes();
     page.extend(seal);
 }
 
-/// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/provisioning.rs`); where keys can
-/// change, with its personal key and the epoch of its image's key, and where names are proven, with the keys for that.
+/// Returns the provisioning page of a robot in a swarm
+/// (`firmware/src/board/nrf52/provisioning.rs`): with key rotation, its personal key and key epoch;
+/// with peer authentication, the peers' keys.
 pub fn settings_page(
     address: NodeId,
     robots: usize,
@@ -49,28 +50,28 @@ pub fn settings_page(
     page
 }
 
-/// What the simulated operator tells robots: their personal keys, the keys by which others prove their names, or neither.
+/// Provisioned keys: personal keys, peer keys, or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// The swarm's key can change in flight, or names are proven.
+pub struct Provisioning {
+    /// Whether robots have personal keys, for key rotation or peer authentication.
     pub personal: bool,
-    /// Names are proven.
+    /// Whether robots authenticate each other.
     pub proofs: bool,
 }
 
-impl Told {
-    /// The keys by which others prove their names to this robot, of a swarm of so many.
+impl Provisioning {
+    /// Returns the keys by which a robot authenticates its peers.
     pub fn roster(self, name: NodeId, robots: usize) -> &'static [Key] {
         if self.proofs { key_operator::peer_keys(name).get(..robots).unwrap_or_default() } else { &[] }
     }
 
-    /// What this robot is told of its own, of a swarm of so many.
-    pub fn own(self, name: NodeId, robots: usize) -> Option<RobotKeyring> {
+    /// Returns the keys of a robot in a swarm.
+    pub fn own(self, name: NodeId, robots: usize) -> Option<Own> {
         let personal = self.personal.then(|| personal_key(&MASTER, name))?;
         Some(RobotKeyring { name, personal, epoch: 0, roster: self.roster(name, robots) })
     }
 
-    /// The settings pages of a swarm of so many.
+    /// Returns the provisioning pages of a swarm.
     pub fn pages(self, robots: usize) -> Vec<Vec<u8>> {
         let page = |name| match self.own(name, robots) {
             Some(own) => settings_page(name, robots, Some((&own.personal, own.epoch)), own.roster),
@@ -80,23 +81,23 @@ impl Told {
     }
 }
 
-/// How the swarm's key is changed.
+/// Change of the swarm key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rekey {
-    /// From when on the operator speaks and when the key changes, in ticks from the beginning of the flight.
+    /// First tick of the operator and tick of the change, from the start of the run.
     pub ticks: Range<u32>,
-    /// Who gets no key.
+    /// Robots without the new key.
     pub expelled: Vec<usize>,
 }
 
-/// The operator.
+/// Operator.
 #[derive(Clone, Debug)]
 pub(super) struct Operator {
     frames: Vec<Frame>,
     staying: Vec<usize>,
     ticks: Range<u32>,
     said: usize,
-    /// The swarm's tick from which on the new key is used, once the operator has said it.
+    /// Swarm tick at which the new key becomes active, once announced.
     pub changes: Option<u32>,
 }
 
@@ -106,12 +107,12 @@ impl Operator {
         Self { frames: vec![], staying, ticks: rekey.ticks.clone(), said: 0, changes: None }
     }
 
-    /// Whose companion it speaks to: that of the first who stays.
+    /// Robot whose companion sends the frames: the first that keeps membership.
     pub fn listener(&self) -> Option<usize> {
         self.staying.first().copied()
     }
 
-    /// What it says in a tick of the flight, when the robot that it speaks to has told this tick of the swarm's.
+    /// Returns the key frame of a tick of the run, given the swarm tick of the relaying robot.
     pub fn say(&mut self, now: u32, tick: Option<u32>) -> Option<Frame> {
         let due = self.ticks.start.saturating_add(EVERY.saturating_mul(self.said as u32));
         if now < due || now >= self.ticks.end {

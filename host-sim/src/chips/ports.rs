@@ -1,8 +1,8 @@
-//! Chips on serial ports of this machine: each robot's line is a pseudo-terminal, so that a companion (`firmware/companion.py`)
-//! flies emulated robots as it flies boards.
+//! Chips on pseudo-terminals, so that `firmware/companion.py` runs emulated robots as it runs
+//! boards.
 //!
-//! In step with the wall clock as far as the machine allows, and with the companions in any case: after a command, the robots'
-//! time stands still until the companion has answered it.
+//! The chips run in real time if the machine is fast enough. They wait for each companion's answer
+//! to a command.
 
 use std::{
     fs,
@@ -37,27 +37,26 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// Bytes are carried between chips and ports so often.
+/// Interval at which bytes move between chips and ports.
 const STEP: u64 = SECOND / 1_000;
-/// A companion that does not answer for so long is gone, and time goes on without it.
+/// Time after which a silent companion counts as gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Somebody must open every port within this time.
+/// Time within which each port must be opened.
 const COMING: Duration = Duration::from_mins(1);
-/// Time that was lost is not made up for, beyond this.
+/// Largest delay that is made up for.
 const BEHIND: Duration = Duration::from_millis(50);
 
-/// One robot's end of its line.
+/// Robot's end of its line.
 #[derive(Debug)]
 struct Line {
     file: fs::File,
-    /// Kept open, so that the line is there before a companion opens it and after it is gone.
+    /// Slave end, kept open so that the line exists before and after a companion.
     _other_end: fs::File,
     frame: Vec<u8>,
-    /// Bits per second.
     baud: u64,
-    /// Commands that were not answered yet.
+    /// Number of unanswered commands.
     unanswered: bool,
-    /// Somebody is at the other end.
+    /// Whether a companion has the line open.
     companion: bool,
 }
 
@@ -68,7 +67,7 @@ fn open(link: &Path, baud: u64) -> io::Result<Line> {
     let name = ptsname(&file, Vec::new())?.into_string().map_err(io::Error::other)?;
     let not_ours = OFlags::NOCTTY.bits().cast_signed();
     let other_end = fs::OpenOptions::new().read(true).write(true).custom_flags(not_ours).open(&name)?;
-    // Bytes as they are, also before a companion has said so.
+    // Sets raw mode.
     let mut settings = tcgetattr(&other_end)?;
     settings.make_raw();
     tcsetattr(&other_end, OptionalActions::Now, &settings)?;
@@ -82,7 +81,7 @@ fn open(link: &Path, baud: u64) -> io::Result<Line> {
 }
 
 impl Line {
-    /// What the robot says. A line that nobody reads loses it, as a wire does.
+    /// Sends the robot's bytes. A line without a reader loses them, like a wire.
     fn say(&mut self, bytes: &[u8]) {
         let _ = self.file.write(bytes);
         for byte in bytes {
@@ -94,7 +93,7 @@ impl Line {
         }
     }
 
-    /// Carries bytes both ways.
+    /// Moves bytes in both directions.
     fn exchange(&mut self, chip: &mut Chip) {
         let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
         self.say(&said.into_iter().map(|(_, byte)| byte).collect::<Vec<_>>());
@@ -102,7 +101,7 @@ impl Line {
         chip.peripherals().uarte.receive(now, self.baud, &heard);
     }
 
-    /// What the companion says; waits for an answer that is due.
+    /// Returns the companion's bytes; waits for a pending answer.
     fn hear(&mut self) -> Vec<u8> {
         let (mut heard, begun) = (vec![], Instant::now());
         loop {
@@ -111,7 +110,7 @@ impl Line {
             heard.extend(bytes.iter().take(count));
             if count > 0 {
                 self.companion = true;
-                // A pose ends with a zero.
+                // A pose ends with a zero byte.
                 self.unanswered &= !heard.contains(&0);
             }
             if !(self.companion && self.unanswered) {
@@ -128,7 +127,8 @@ impl Line {
     }
 }
 
-/// The robots, each with a settings page of its own, switched on within a moment of each other; everybody reaches everybody.
+/// Creates robots with provisioning pages, powered on within a moment. All robots are in range of
+/// each other.
 fn switch_on(settings: &Settings) -> Result<Air> {
     let pieces = super::pieces(&settings.image)?;
     let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
@@ -144,8 +144,9 @@ fn switch_on(settings: &Settings) -> Result<Air> {
     Ok(air)
 }
 
-/// Runs chips on ports `robot0`, `robot1`, … in a folder, and a gateway on `gateway`, if there is one, for as long as the flight is to take from when all companions are there,
-/// or until they are gone, and returns what robots logged. `go_on` is asked every millisecond.
+/// Runs chips on the ports `robot0`, `robot1`, … in a folder, and a gateway on `gateway`, for the
+/// length of the run after all companions opened their ports, or until all are gone. Calls `go_on`
+/// at each millisecond. Returns the robots' logs.
 pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Result) -> Result<Vec<Vec<u8>>> {
     let failed =
         |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));
@@ -163,7 +164,7 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
     let (mut due, mut end) = (begun, None);
     while end.is_none_or(|end| air.now() < end) {
         air.run(air.now() + STEP);
-        // Nobody asks what was on the air.
+        // The recording is not used here.
         air.transmissions.clear();
         air.arrivals.clear();
         for (robot, station) in air.stations.iter_mut().enumerate() {
@@ -179,7 +180,7 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
             None if begun.elapsed() > COMING => {
                 return Err(Error::Failed("no companion opened every port".into()));
             }
-            // A gateway's PC may go and come back.
+            // The PC of a gateway may disconnect and reconnect.
             Some(_) if lines[..robots].iter().all(|line| !line.companion) => break,
             _ => {}
         }

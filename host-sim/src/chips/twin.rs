@@ -1,4 +1,4 @@
-//! A native robot that is given what an emulated chip was given, tick by tick: it must command the same, bit for bit.
+//! Native robot with the inputs of an emulated chip: its commands must be equal, bit for bit.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
@@ -15,20 +15,20 @@ use wdgnn_robot::{
 };
 use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
 
-/// A status's turn that means none.
+/// Heading in a status message that means no value.
 const NO_TURN: u8 = u8::MAX;
 
-/// The twin of one chip.
+/// Native twin of one chip.
 pub struct Twin<'w, C: Codec> {
     robot: Robot<'w, C>,
     frames: VecDeque<Arc<[u8]>>,
-    /// Commands whose status is still to come: it follows with the next command.
+    /// Commands without a status; the status comes with the next command.
     commands: VecDeque<Command>,
-    /// Frames with keys that it was given.
+    /// Key frames that the chip received.
     keys: usize,
-    /// Ticks in which both commanded the same.
+    /// Ticks with equal commands.
     pub equal: u64,
-    /// The first difference: the tick, what the chip commanded, and what the twin did.
+    /// First difference: tick, command of the chip, command of the twin.
     pub differs: Option<(u32, [f32; 2], [f32; 2])>,
 }
 
@@ -39,24 +39,24 @@ impl<C: Codec> std::fmt::Debug for Twin<'_, C> {
 }
 
 impl<'w, C: Codec> Twin<'w, C> {
-    /// Of a robot that has just started.
+    /// Creates the twin of a robot that has just started.
     pub fn new(robot: Robot<'w, C>) -> Self {
         Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), keys: 0, equal: 0, differs: None }
     }
 
-    /// A frame came in with a good checksum.
+    /// Handles a received frame with a valid checksum.
     pub fn received(&mut self, content: &Arc<[u8]>) {
         if mac::parse(content).is_some() {
             self.frames.push_back(Arc::clone(content));
         }
     }
 
-    /// The chip commanded something.
+    /// Handles a command of the chip.
     pub fn commanded(&mut self, command: Command) {
         self.commands.push_back(command);
     }
 
-    /// The chip has finished a tick: the twin does the same.
+    /// Runs the twin's tick after the chip's.
     pub fn finished(&mut self, status: &Status, companion: &Companion) {
         let told = &companion.told;
         while self.commands.front().is_some_and(|command| command.tick < status.tick) {
@@ -85,7 +85,7 @@ impl<'w, C: Codec> Twin<'w, C> {
         } else {
             self.differs = Some((status.tick, command.acceleration, done));
         }
-        // What stands in front of a pose on the line was there with it, and is heard before the next tick.
+        // Key frames in front of a pose take effect before the next tick.
         let come = |number: u16| status.pose.wrapping_sub(number).cast_signed() >= 0;
         while let Some((_, frame)) = companion.keys.get(self.keys).filter(|(number, _)| come(*number)) {
             let _ = self.robot.hear(&mut frame.to_vec());
@@ -94,7 +94,7 @@ impl<'w, C: Codec> Twin<'w, C> {
     }
 }
 
-/// What a chip received before a tick. What the twin says is said by the chip.
+/// Radio of the twin: the frames that the chip received before a tick. Sent frames are discarded.
 struct Frames<'a>(std::slice::Iter<'a, Arc<[u8]>>);
 
 impl Radio for Frames<'_> {

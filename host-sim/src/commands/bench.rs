@@ -1,10 +1,10 @@
-//! `host-sim bench`: how fast training and flying are, in seconds of processor time.
+//! `host-sim bench`: speed of training and simulation in seconds of processor time.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::outputs::{OutputArguments, Results};
+use super::output::{OutputArguments, Results};
 use crate::{
     bench::{self, Figures, instructions},
     error::Result,
@@ -14,36 +14,33 @@ use crate::{
     table,
 };
 
-/// A robot-step of the largest swarm may cost so many times one among [`REFERENCE`] robots.
-const MOST_GROWTH: f64 = 1.5;
-/// See [`MOST_GROWTH`].
+/// Largest cost of a robot step relative to that in a swarm of [`REFERENCE`] robots.
+const MAX_GROWTH: f64 = 1.5;
+/// See [`MAX_GROWTH`].
 const REFERENCE: usize = 1_000;
 
 /// Robots of the largest swarm.
 const ROBOTS: OptionRange = OptionRange::whole(1_000, 20_000_000);
 
-/// Measure training and flying in seconds of processor time, on one thread unless said otherwise.
+/// Measure training and simulation in seconds of processor time.
 ///
-/// Figures depend on the machine, and somewhat on what else it does: compare those of one run. `host-sim/benches/peer` has the same work
-/// for PyTorch.
+/// All figures but the speedup are for one thread. Compare only figures of one run on one machine. `host-sim/benches/peer` measures
+/// PyTorch with the same workload.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --largest 20000\n  host-sim bench --svg growth.svg"
+    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --max-robots 20000\n  host-sim bench --svg growth.svg"
 )]
 pub struct BenchArguments {
-    /// The most robots to fly; a million take some gigabytes.
+    /// Robots of the largest swarm; a million robots need some gigabytes.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = ROBOTS.parser::<usize>())]
-    pub largest: usize,
-    /// Count the hot kernels' instructions with valgrind instead, which no other program disturbs.
-    #[arg(long, conflicts_with_all = ["json", "csv", "report", "svg", "png"])]
-    pub instructions: bool,
-    /// Hold the counts against those of this file; `BLESS=1` writes it anew.
-    #[arg(long, value_name = "FILE", requires = "instructions")]
-    pub golden: Option<PathBuf>,
-    /// Run one kernel, to be counted.
+    pub max_robots: usize,
+    /// Count the instructions of the hot kernels with valgrind, and compare them with a golden file; BLESS=1 writes it.
+    #[arg(long, value_name = "GOLDEN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["json", "csv", "report", "svg"])]
+    pub instructions: Option<PathBuf>,
+    /// Kernel to run, for valgrind.
     #[arg(long, value_name = "NAME", hide = true)]
     pub kernel: Option<String>,
-    /// So many rounds of it.
+    /// Number of kernel runs.
     #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub rounds: usize,
     #[command(flatten)]
@@ -51,20 +48,21 @@ pub struct BenchArguments {
 }
 
 impl BenchArguments {
-    /// Measures and prints.
+    /// Runs the benchmarks and prints them.
     pub fn run(&self) -> Result {
         if let Some(kernel) = &self.kernel {
             return instructions::run(kernel, self.rounds);
         }
-        if self.instructions {
+        if let Some(golden) = &self.instructions {
             let table = instructions::count()?;
             print!("{table}");
-            return self.golden.as_deref().map_or(Ok(()), |golden| instructions::compare(&table, golden));
+            let compares = !golden.as_os_str().is_empty();
+            return if compares { instructions::compare(&table, golden) } else { Ok(()) };
         }
         self.outputs.check()?;
-        let figures = bench::measure(self.largest, &|what| eprintln!("measuring {what} …"))?;
-        let command = format!("host-sim bench --largest {}", self.largest);
-        let page = page(&figures, Origin::new(command, "those that come with the program"));
+        let figures = bench::measure(self.max_robots, &|what| eprintln!("measuring {what} …"))?;
+        let command = format!("host-sim bench --max-robots {}", self.max_robots);
+        let page = page(&figures, Origin::new(command, "supplied"));
         self.outputs.deliver(&Results {
             origin: &page.origin,
             json: &figures,
@@ -77,7 +75,7 @@ impl BenchArguments {
 }
 
 fn rows(figures: &Figures) -> Vec<Vec<String>> {
-    let mut rows = vec![["what", "value", "unit"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["quantity", "value", "unit"].map(str::to_owned).to_vec()];
     let mut row = |what: String, value: String, unit: &str| rows.push(vec![what, value, unit.to_owned()]);
     let thousands = |number: &f64| format!("{:.0}", number / 1.0e3);
     row("training batch of 200,000".into(), format!("{:.4}", figures.train_cpu_seconds_per_batch), "CPU s");
@@ -104,10 +102,10 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
     rows
 }
 
-/// The page: what a robot-step costs in swarms of every size.
+/// Returns the page: the cost of a robot step by number of robots.
 fn page(figures: &Figures, origin: Origin) -> ChartPage {
     let steps = &figures.robot_steps_per_cpu_second;
-    let limit = steps.get(&REFERENCE).map(|steps| MOST_GROWTH * 1.0e6 / steps);
+    let limit = steps.get(&REFERENCE).map(|steps| MAX_GROWTH * 1.0e6 / steps);
     let bar = |(robots, steps): (&usize, &f64)| {
         let value = 1.0e6 / steps;
         Bar {
@@ -119,21 +117,20 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
         }
     };
     let growth = Bars {
-        title: "What a robot-step costs in swarms of every size".into(),
+        title: "Cost of a robot step by number of robots".into(),
         x_label: format!(
-            "µs of processor time; marks are {MOST_GROWTH} times that among {}",
+            "µs of processor time; marks: {MAX_GROWTH} times the cost with {}",
             counted(REFERENCE, "robot")
         ),
         log: false,
         rows: steps.iter().map(bar).collect(),
     };
     ChartPage {
-        title: "How fast training and flying are".into(),
-        intro: "Seconds of processor time, on one thread unless said otherwise.".into(),
+        title: "Speed of training and simulation".into(),
+        intro: "Processor time on one thread, except for the speedup.".into(),
         bars: vec![growth],
         table: rows(figures),
-        note: "Figures depend on the machine, and somewhat on what else it does: compare those of one run."
-            .into(),
+        note: "Compare only figures of one run on one machine.".into(),
         origin,
         ..ChartPage::default()
     }
@@ -144,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_swarm_whose_robots_cost_too_much_is_marked() {
+    fn excessive_costs_are_marked() {
         let figures = Figures {
             train_cpu_seconds_per_batch: 0.02,
             train_share_of_peak: 0.35,

@@ -1,27 +1,26 @@
-//! `host-sim faults`: what goes wrong on the air, and what holds all the same.
-
-use std::path::PathBuf;
+//! `host-sim faults`: the table of faults with costs and properties.
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::Task as _;
+use wdgnn_core::task::Task as _;
 
 use super::{
-    condition::ConditionArguments,
-    outputs::{OutputArguments, Results},
+    HELD_OUT_SEED,
+    conditions::ConditionArguments,
+    invocation::Invocation,
+    models::ModelArguments,
+    output::{OutputArguments, Results},
     scenario::ScenarioArguments,
     shard::ShardArguments,
-    typed::Typed,
 };
 use crate::{
     controllers::{Controller, EXPERT, EvalConfig},
     error::{Error, Result},
     evaluate::evaluate,
-    fault_options::FlightArguments,
+    fault_options::{self, FaultArguments, TrustArguments},
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
     jobs::{self, Schedule},
-    medium::options::{Faults, Trust},
-    model::ModelFile,
+    controllers::{Controller, EXPERT, EvalConfig},
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
@@ -30,78 +29,67 @@ use crate::{
     world::{Environment, Scenario},
 };
 
-/// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
+/// Default lengths of episodes in seconds. The number of swarms is divided by the second value.
 const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
 
-/// Robots of a swarm: a sealed robot stores 64 senders, and rows with few robots need five.
+/// Robots of a swarm: a sealed robot stores 64 senders, and some rows need five robots.
 const ROBOTS: OptionRange = OptionRange::whole(5, 64);
-/// Length of a flight: rows have events up to tick 150.
+/// Length of an episode in seconds: rows have events up to 1.5 s.
 const SECONDS: OptionRange = OptionRange::real(2.0, 600.0);
 
-/// Fly held-out swarms through everything that goes wrong, and judge what must hold all the same.
+/// Run swarms under all faults and check cost, distances and properties.
 ///
-/// Frames are sealed and travel byte by byte; robots fly the robust settings of docs/radio.md. A row holds when it costs no more than its
-/// limit, when robots come no closer to each other than under the expert (close pairs: nearer than 0.1 m, in pair-ticks a flight) or than
-/// anybody could have avoided, and when what else it says does. What goes wrong by options of your own is a row more, without a limit of
-/// its cost. Exit code 1 when a row does not hold.
+/// Robots use sealed frames and the robust settings of docs/radio.md. A row holds if its cost is within its limit, if robots come no
+/// closer than under the expert or than was avoidable (pairs nearer than 0.1 m, in pair-ticks per episode), and if its property
+/// holds. Faults of --fault and of a scenario make one more row without a cost limit. Exits with code 1 if a row does not hold.
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  host-sim faults\n  host-sim faults --seconds 2 --swarms 4 --only noise\n  \
-                        host-sim faults --profile dot154 --robots 10 --swarms 40 --seeds 3\n  \
-                        host-sim faults --only \"motors stuck\" --json\n  host-sim faults --plain --swarms 2"
-)]
+#[command(after_help = "Examples:\n  host-sim faults\n  host-sim faults --list\n  \
+                  host-sim faults --ticks 200 --swarms 4 --only noise\n  \
+                  host-sim faults --profile dot154 --robots 10 --swarms 40 --seeds 3\n  \
+                  host-sim faults --only \"motors stuck\" --json\n  host-sim faults --no-robustness --swarms 2")]
 pub struct FaultsArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// What robots do; `host-sim tasks` lists what there is.
-    #[arg(long, value_name = "NAME", default_value = "flocking")]
-    pub task: String,
-    /// A model of your own in place of the one that comes with the program.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-    /// The link profile.
-    #[arg(long, value_enum, default_value = "exact")]
-    profile: Profile,
+    #[command(flatten)]
+    pub model: ModelArguments,
     #[command(flatten)]
     condition: ConditionArguments,
+    /// List the keys of --fault with their defaults and exit.
+    #[arg(long)]
+    list: bool,
     /// Held-out swarms per row.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     swarms: usize,
-    /// Length of flights in seconds [default: 2, and then once more 10 with a fifth of the swarms].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks", value_parser = SECONDS.parser::<f64>())]
-    seconds: Option<f64>,
     /// Seed of the swarms and of the faults.
-    #[arg(long, value_name = "N", default_value_t = super::flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
-    /// Fly so many seeds, one after the other, and show the worst of each row.
+    /// Number of seeds; prints the worst of each row.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::COUNT.parser::<u64>())]
     seeds: u64,
-    /// Fly those rows only that have this in their name or level.
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    /// Run only rows whose fault or level contains this text.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     only: String,
-    /// Fly with plain averaging and believe everybody, as the paper does.
-    #[arg(long)]
-    plain: bool,
     #[command(flatten)]
     outputs: OutputArguments,
     #[command(flatten)]
     shard: ShardArguments,
-    /// A row of your own.
     #[command(flatten)]
-    own: FlightArguments,
+    own: FaultArguments,
+    #[command(flatten)]
+    trust: TrustArguments,
 }
 
-/// The JSON output.
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
     tables: &'a [Table],
 }
 
-/// The worst of each row over all seeds, and every seed's rows.
+/// Rows of one length: the worst over all seeds, and those of each seed.
 #[derive(Debug, Serialize)]
 struct Table {
     seconds: f64,
-    /// What there is to compare with, in words.
+    /// Result without faults, in words.
     reference: String,
     swarms: usize,
     robots: usize,
@@ -110,7 +98,7 @@ struct Table {
     seeds: Vec<Vec<Row>>,
 }
 
-/// Flights of one length.
+/// Episodes of one length.
 #[derive(Clone, Copy, Debug)]
 struct Length {
     seconds: f64,
@@ -119,8 +107,12 @@ struct Length {
 }
 
 impl FaultsArguments {
-    /// Flies and prints.
-    pub fn run<W: Environment>(&self) -> Result {
+    /// Runs the table in a world and prints it.
+    pub fn run<W: World>(&self) -> Result {
+        if self.list {
+            print!("{}", fault_options::list());
+            return Ok(());
+        }
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
@@ -130,9 +122,9 @@ impl FaultsArguments {
         }
         self.scenario.check()?;
         self.outputs.check()?;
-        let settled = self.settled(&condition);
-        let command = settled.command("faults");
-        let models = self.model::<W>()?.describe();
+        let resolved = self.resolved(&condition);
+        let command = resolved.command("faults");
+        let models = self.model.wd_gnn::<W>()?.words();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
@@ -142,7 +134,7 @@ impl FaultsArguments {
             .collect();
         let tables = self.fly::<W>(&lengths, &format!("{command}, {models}"))?;
         let origin = self.scenario.origin(command, models);
-        let own = self.own.words();
+        let own = self.own.settings();
         let faults = if own.is_empty() { "those of the rows" } else { &own };
         let page = self.page::<W>(&tables, origin.with_faults(faults));
         self.outputs.deliver(&Results {
@@ -153,51 +145,36 @@ impl FaultsArguments {
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
         })?;
-        self.scenario.save("faults", &settled)?;
+        self.scenario.save("faults", &resolved)?;
         judge(&tables)
     }
 
-    /// Everything that counted; the lengths of flights are usual where none was asked for.
-    fn settled(&self, condition: &Scenario) -> Typed {
-        let told = |option: &str| self.scenario.typed.told().iter().any(|told| told.option == option);
-        let settled = self.condition.settled(&self.scenario.typed, condition);
-        match self.seconds {
-            Some(seconds) => settled.without("ticks").or("seconds", seconds),
-            None if told("ticks") => settled,
-            None => settled.without("ticks"),
-        }
+    /// Returns the invocation with all defaults. The lengths of episodes stay a default of the command.
+    fn resolved(&self, condition: &Scenario) -> Invocation {
+        let resolved = self.condition.resolved(&self.scenario.invocation, condition);
+        if self.condition.ticks.is_some() { resolved } else { resolved.without("ticks") }
     }
 
-    /// The lengths of flights in seconds, each with how many swarms fly so long.
-    fn lengths<W: Environment>(&self) -> Result<Vec<(f64, usize)>> {
-        let period = f64::from(W::default_task().period());
-        // Seconds as they are said: a period of 0.01 is not exactly that.
-        let of_ticks = |ticks: u32| (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
-        let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
-            return Ok(LENGTHS.map(|(seconds, fewer)| (seconds, self.swarms.div_ceil(fewer))).to_vec());
+    /// Returns the lengths of episodes in seconds, each with its number of swarms.
+    fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
+        let period = f64::from(W::task().period());
+        let Some(ticks) = self.condition.ticks else {
+            return Ok(LENGTHS.map(|(seconds, divisor)| (seconds, self.swarms.div_ceil(divisor))).to_vec());
         };
-        SECONDS.check_real(if self.seconds.is_some() { "seconds" } else { "ticks, in seconds," }, seconds)?;
+        // In microseconds, because a period of 0.01 s is not exact in binary.
+        let seconds = (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
+        SECONDS.check_real("ticks, in seconds,", seconds)?;
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn model<W: Environment>(&self) -> Result<ModelFile> {
-        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
+    fn bench<W: World>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
+        let lineup = EvalConfig::<W>::of(vec![self.model.wd_gnn::<W>()?], self.model.profile);
+        Bench::new(lineup, condition, swarms, seed, self.trust.trust())
     }
 
-    fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
-        let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        Bench::new(
-            EvalConfig::<W>::of(vec![self.model::<W>()?], self.profile),
-            condition,
-            swarms,
-            seed,
-            trust,
-        )
-    }
-
-    /// Flies all tables, each as often as there are seeds.
-    fn fly<W: Environment>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
-        let own = self.own.words();
+    /// Runs all rows of all lengths and seeds.
+    fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
+        let own = self.own.settings();
         let plans = lengths
             .iter()
             .flat_map(|length| (self.seed..self.seed + self.seeds).map(move |seed| (length, seed)))
@@ -210,7 +187,7 @@ impl FaultsArguments {
             .flat_map(|plan| (0..plans[plan].1.count()).map(move |row| (plan, row)))
             .collect();
         if jobs.is_empty() {
-            return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
+            return Err(Error::usage(format!("--only must match a fault or level, got {}", self.only)));
         }
         let bar = progress::bar(jobs.len() as u64, "flying");
         let rows = jobs::map(work, Schedule::Sequential, jobs.len(), |job| {
@@ -229,29 +206,28 @@ impl FaultsArguments {
             .collect()
     }
 
-    /// The worst of every row over seeds.
-    fn table<W: Environment>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
+    /// Returns the worst of each row over seeds.
+    fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
         let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
         let reference = reference(&self.bench::<W>(condition, swarms, self.seed)?)?;
-        let (robots, profile) = (condition.robots, self.profile);
+        let (robots, profile) = (condition.robots, self.model.profile);
         Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
-    /// What a table is of.
-    fn heading<W: Environment>(&self, table: &Table) -> String {
+    fn heading<W: World>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(
             "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
             W::TITLE,
             counted(*swarms, "swarm"),
-            self.profile.name(),
+            self.model.profile.name(),
             match self.seeds {
                 1 => format!("seed {}", self.seed),
-                many => format!("the worst of seeds {} to {}", self.seed, self.seed + many - 1),
+                many => format!("worst of seeds {} to {}", self.seed, self.seed + many - 1),
             },
-            if self.plain { ", plain averaging" } else { "" }
+            if self.trust.no_robustness { ", plain averaging" } else { "" }
         )
     }
 
@@ -261,26 +237,23 @@ impl FaultsArguments {
         table::print(&faults::cells(faults));
         let count = |holds: fn(&Row) -> bool| faults.iter().filter(|row| holds(row)).count();
         println!(
-            "\n{} of {} rows hold; {} by the expert's pairs without the fault and 1 alone, whatever could have been avoided",
+            "\n{} of {} rows hold; {} with the limit of the expert's fault-free pairs plus 1 only",
             count(|row| row.holds),
             faults.len(),
             count(Row::holds_strictly)
         );
         println!("without faults: {reference}");
         println!(
-            "\ncost: total {} of the robots that are honest, whole and alive to the end, against the same robots of\nthe same \
-             swarms without the fault. pairs: nearer than 0.1 m, in pair-ticks per flight, of everybody in the sky; limit: the\n\
-             expert's in the same swarms without the fault, those that neither of the two could have avoided (no frame of the\n\
-             other came in 0.12 s before or earlier, or neither can steer), and 1. nearest: of any pair, in metres.\n",
+            "\ncost: total {} of the honest, intact and surviving robots, relative to these robots without the fault.\n\
+             pairs: closer than 0.1 m, in pair-ticks per episode, of all flying robots; limit: the expert's without the fault, plus\n\
+             unavoidable ones (no frame of the other robot within 0.12 s, or neither can steer), plus 1.\n\
+             nearest: smallest distance in m.\n",
             W::SCORE
         );
         for (reason, words) in [
-            (Yardstick::ExpertToo, "pairs: or the expert's with the same senses and motors, and 1"),
-            (Yardstick::Jammed, "cost and pairs: against the same swarms in which no frame comes in at all"),
-            (
-                Yardstick::Deaf,
-                "cost: against the same swarms in which nobody hears anything for as long at the start",
-            ),
+            (Yardstick::ExpertToo, "pairs limit: or the expert's with the sensor and motor faults, plus 1"),
+            (Yardstick::Jammed, "cost and pairs: relative to swarms without radio"),
+            (Yardstick::Deaf, "cost: relative to swarms without radio for the delay at the start"),
         ] {
             let of_it = |row: &&Row| row.yardstick == reason;
             let rows: Vec<String> =
@@ -302,14 +275,14 @@ impl FaultsArguments {
             let heading = self.heading::<W>(table);
             [
                 Bars {
-                    title: format!("What it costs. {heading}"),
-                    x_label: "cost against the same flight without the fault; marks are limits".into(),
+                    title: format!("Cost. {heading}"),
+                    x_label: "cost relative to the episode without the fault; marks: limits".into(),
                     log: true,
                     rows: rows(cost),
                 },
                 Bars {
-                    title: "How often robots come close".into(),
-                    x_label: "pairs nearer than 0.1 m, in pair-ticks per flight; marks are limits".into(),
+                    title: "Close pairs".into(),
+                    x_label: "pairs closer than 0.1 m, in pair-ticks per episode; marks: limits".into(),
                     log: false,
                     rows: rows(pairs),
                 },
@@ -327,18 +300,18 @@ impl FaultsArguments {
         let references: Vec<String> =
             tables.iter().map(|table| format!("{} s: {}", table.seconds, table.reference)).collect();
         ChartPage {
-            title: format!("What goes wrong, and what holds: {holding} of {all} rows"),
+            title: format!("Faults: {holding} of {all} rows hold"),
             intro: format!(
-                "Robots whose frames are sealed fly through one fault after the other. A row holds when it costs no more than its \
-                 limit, when robots come no closer than under the expert, and when what else it says does. Without faults: {}.",
+                "Robots with sealed frames under one fault after the other. A row holds if its cost, its close pairs and its property are within \
+                 their limits. Without faults: {}.",
                 references.join("; ")
             ),
             bars: bars.collect(),
             table: cells,
             note: format!(
-                "Cost: total {} of the robots that are honest, whole and alive to the end, against the same robots of the same \
-                 swarms without the fault. Pairs: nearer than 0.1 m, of everybody in the sky; limit: the expert's in the same swarms \
-                 without the fault, and 1. Nearest: of any pair, in metres.",
+                "Cost: total {} of the honest, intact and surviving robots, relative to these robots without the fault. \
+                 Pairs: closer than 0.1 m, of all flying robots; limit: the expert's without the fault, plus 1. Nearest: smallest \
+                 distance in m.",
                 W::SCORE
             ),
             origin,
@@ -405,8 +378,8 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
     rows
 }
 
-/// What there is to compare with: the same swarms without faults, as trained, and under the expert.
-fn reference<W: Environment>(bench: &Bench<W>) -> Result<String> {
+/// Describes the swarms without faults: with this trust, as trained, and relative to the expert.
+fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
     let total =
         |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
     let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
@@ -419,10 +392,10 @@ fn reference<W: Environment>(bench: &Bench<W>) -> Result<String> {
         }
         Err(_) => String::new(),
     };
-    Ok(format!("total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"))
+    Ok(format!("total {flown:.2}{of_expert}; as trained, with trust in all robots: {as_trained:.2}"))
 }
 
-/// Ends with an error when a row does not hold.
+/// Returns an error if a row does not hold.
 fn judge(tables: &[Table]) -> Result {
     let fallen: Vec<String> = tables
         .iter()

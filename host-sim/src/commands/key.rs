@@ -1,4 +1,4 @@
-//! `host-sim key`: the operator's keys, and the frames that bring a swarm its next one.
+//! `host-sim key`: operator keys and key update frames.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -25,13 +25,13 @@ use crate::{
     profiles::Profile,
 };
 
-/// Robots with keys. Addresses have 16 bits.
+/// Range of the number of robots with keys. Addresses have 16 bits.
 const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
 
-/// Make an operator's keys, and the frames that bring a swarm its next one.
+/// Create operator keys and the frames that distribute a new swarm key.
 ///
-/// The master is the operator's alone: no robot has it, and whoever has it has the swarm. Every robot has a personal key, the swarm has one
-/// per epoch, and all of them follow from the master. When a robot is lost, a new epoch leaves it out.
+/// The master key stays with the operator: it determines the personal key of each robot and the
+/// swarm key of each epoch. A key update to a new epoch excludes captured robots.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim key master --out master.key\n  \
                   host-sim key swarm --master master.key --epoch 0 --out swarm.key\n  \
@@ -40,80 +40,80 @@ const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
                   host-sim key rekey --master master.key --robots 10 --expel 3 --epoch 1 --at 60000 --out rekey.txt")]
 pub struct KeyArguments {
     #[command(subcommand)]
-    what: What,
+    what: KeyCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-enum What {
-    /// A new master, by chance.
+enum KeyCommand {
+    /// Create a random master key.
     Master {
-        /// Where it goes. A file that is there stays as it is.
+        /// File to create; existing files are kept.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// The swarm's key of an epoch.
+    /// Derive the swarm key of an epoch.
     Swarm {
-        /// The operator's master.
+        /// Master key.
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
-        /// Which: robots are made with that of epoch 0.
+        /// Key epoch; robots are provisioned with epoch 0.
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = OptionRange::whole(0, u8::MAX as u64).parser::<u8>())]
         epoch: u8,
-        /// Where it goes. A file that is there stays as it is.
+        /// File to create; existing files are kept.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// The personal keys of robots, a file each, and for each a file with the keys by which the others prove their names to it.
+    /// Derive the personal key of each robot, and the keys by which it authenticates its peers.
     Robots {
-        /// The operator's master.
+        /// Master key.
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
-        /// How many, with names from 0 on.
+        /// Number of robots; their ids start at 0.
         #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<NodeId>())]
         robots: NodeId,
-        /// The folder that they go to. Files that are there stay as they are.
+        /// Folder for the key files; existing files are kept.
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
     },
-    /// The frames that bring a swarm its next key, in hexadecimal digits, one for each robot that stays.
+    /// Create the key update frames in hexadecimal digits, one per remaining robot.
     Rekey {
-        /// The operator's master.
+        /// Master key.
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
-        /// How many robots there are, with names from 0 on.
+        /// Number of robots; their ids start at 0.
         #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<NodeId>())]
         robots: NodeId,
-        /// A robot that was captured gets none.
+        /// Robot to exclude (repeatable).
         #[arg(long, value_name = "ROBOT", value_parser = OptionRange::whole(0, u16::MAX as u64).parser::<NodeId>())]
         expel: Vec<NodeId>,
-        /// Which key: one more than the one before.
+        /// New key epoch: the current one plus 1.
         #[arg(long, value_name = "N", value_parser = OptionRange::whole(1, u8::MAX as u64).parser::<u8>())]
         epoch: u8,
-        /// The swarm's tick from which on it is used.
+        /// Swarm tick at which the new key becomes active.
         #[arg(long, value_name = "TICK", value_parser = OptionRange::whole(0, u32::MAX as u64).parser::<u32>())]
         at: u32,
-        /// How robots talk.
+        /// Link profile.
         #[arg(long, value_enum, default_value = "dot154")]
         profile: Profile,
-        /// Where they go. A file that is there stays as it is.
+        /// File to create; existing files are kept.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
 }
 
 impl KeyArguments {
-    /// Makes what was asked for.
+    /// Creates the keys or frames.
     pub fn run(&self) -> Result {
         match &self.what {
-            What::Master { out } => {
-                write_new(out, &digits(&by_chance()?))?;
-                println!("a new master is in {}: keep it where no robot goes", out.display());
+            KeyCommand::Master { out } => {
+                write_new(out, &digits(&random_key()?))?;
+                println!("master key: {}; keep it offline", out.display());
             }
-            What::Swarm { master, epoch, out } => {
+            KeyCommand::Swarm { master, epoch, out } => {
                 write_new(out, &digits(&key_update::swarm_key(&key::read(master)?, *epoch)))?;
-                println!("the swarm's key of epoch {epoch} is in {}", out.display());
+                println!("swarm key of epoch {epoch}: {}", out.display());
             }
-            What::Robots { master, robots, out } => {
+            KeyCommand::Robots { master, robots, out } => {
                 let master = key::read(master)?;
                 if !out.is_dir() {
                     files::probe(out)?;
@@ -129,22 +129,20 @@ impl KeyArguments {
                         )?;
                     }
                 }
-                println!("the personal keys of {robots} robots are in {}", out.display());
+                println!("personal keys of {robots} robots: {}", out.display());
                 if usize::from(*robots) > ROSTER {
-                    println!(
-                        "names are proven in swarms of up to {ROSTER} robots: there are no keys for that"
-                    );
+                    println!("no keys for peer authentication: it is limited to {ROSTER} robots");
                 }
             }
-            What::Rekey { master, robots, expel, epoch, at, profile, out } => {
+            KeyCommand::Rekey { master, robots, expel, epoch, at, profile, out } => {
                 let master = key::read(master)?;
                 let frames = frames(&master, *robots, expel, *epoch, *at, *profile)?;
                 write_new(out, &frames.concat())?;
                 println!(
-                    "{} frames are in {}: epoch {epoch}, from tick {at} on, without {}",
+                    "{} frames: {}; epoch {epoch} from tick {at} on, without {}",
                     frames.len(),
                     out.display(),
-                    if expel.is_empty() { "nobody".into() } else { names(expel) }
+                    if expel.is_empty() { "exclusions".into() } else { names(expel) }
                 );
             }
         }
@@ -152,7 +150,7 @@ impl KeyArguments {
     }
 }
 
-/// The frames for those who stay, a line each.
+/// Returns the key update frames of the remaining robots, one per line.
 fn frames(
     master: &Key,
     robots: NodeId,
@@ -163,7 +161,7 @@ fn frames(
 ) -> Result<Vec<String>> {
     profile.check_robots(robots.into())?;
     if usize::from(robots) > ROSTER {
-        return Err(Error::usage(format!("--robots must be at most {ROSTER} for new keys, got {robots}")));
+        return Err(Error::usage(format!("--robots must be at most {ROSTER} for key updates, got {robots}")));
     }
     if let Some(name) = expelled.iter().find(|name| **name >= robots) {
         return Err(Error::usage(format!("--expel names robot {name}: the robots are 0 to {}", robots - 1)));
@@ -178,7 +176,7 @@ fn frames(
     Ok((0..robots).filter(|name| !expelled.contains(name)).filter_map(frame).collect())
 }
 
-/// The keys by which robots prove their names to the one with this name, a line each.
+/// Returns the keys by which a robot authenticates its peers, one per line.
 fn roster(master: &Key, robots: NodeId, name: NodeId) -> String {
     let key = |from| digits(&key_update::pair_key::<Aes>(&key_update::personal_key(master, from), name));
     (0..robots).map(key).collect()
@@ -188,8 +186,8 @@ fn names(robots: &[NodeId]) -> String {
     robots.iter().map(|name| format!("robot {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// 16 bytes of the system's chance.
-fn by_chance() -> Result<Key> {
+/// Returns 16 random bytes of the system.
+fn random_key() -> Result<Key> {
     let path = Path::new("/dev/urandom");
     let mut key = [0; 16];
     File::open(path)
@@ -202,10 +200,14 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).chain(["\n".into()]).collect()
 }
 
-/// Writes a file that only its owner can read. An existing file is never replaced: it may be the only copy of a key.
+/// Writes a file that only its owner can read. Existing files are kept: a key file may be the only
+/// copy.
 fn write_new(path: &Path, content: &str) -> Result {
     if path.exists() {
-        return Err(Error::usage(format!("{} exists, and keys are never replaced", path.display())));
+        return Err(Error::usage(format!(
+            "{} exists, and key files are never replaced: name another file",
+            path.display()
+        )));
     }
     files::probe(path)?;
     let mut options = OpenOptions::new();
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_frame_for_each_robot_that_stays_as_long_as_its_radio_takes_it() {
+    fn key_updates_have_one_frame_per_remaining_robot() {
         for &profile in Profile::ALL {
             let frames = frames(&[7; 16], 10, &[3], 1, 600, profile).unwrap();
             assert_eq!(frames.len(), 9);
@@ -235,6 +237,6 @@ mod tests {
             frames(&[7; 16], robots, expelled, 1, 600, Profile::Dot154).unwrap_err().to_string()
         };
         assert_eq!(refused(10, &[10]), "--expel names robot 10: the robots are 0 to 9");
-        assert_eq!(refused(65, &[]), "--robots must be at most 64 for new keys, got 65");
+        assert_eq!(refused(65, &[]), "--robots must be at most 64 for key updates, got 65");
     }
 }

@@ -1,16 +1,17 @@
-//! Scenarios: a whole condition in a file. Its keys are the names of options.
+//! Scenario files: the options of a command as TOML.
 //!
 //! ```toml
-//! robots = 100              # what every command that flies takes
+//! robots = 100              # options that all commands with scenarios share
+//!
+//! [fault]                   # faults, by the keys of `host-sim faults --list`
 //! drop-chance = 0.3
 //! kill = ["3@50", "4@60"]
 //!
-//! [flock]                   # what only one of them takes
+//! [eval]                    # options of one command
 //! swarms = 10
 //! ```
 //!
-//! What the file says is read as if it were typed, and what is typed as well counts more. Nothing is ignored but the tables of other
-//! commands.
+//! Options on the command line take precedence. Tables of other commands are checked and ignored.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -21,87 +22,91 @@ use std::{
 use clap::{ArgAction, Args, Command};
 use toml::de::{DeTable, DeValue};
 
-use super::typed::{NAMELESS, OUTPUTS, Told, Typed};
+use super::invocation::{Invocation, OUTPUTS, OptionValues, POSITIONAL};
 use crate::{
+    medium::options::{Fault, Faults},
     error::{Error, Result},
-    fault_options::FlightArguments,
     files,
     origin::Origin,
 };
 
-/// The longest file that is read as a scenario, in bytes.
-const LONGEST_BYTES: u64 = 1 << 20;
+/// Largest scenario file in bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// Options that name files, by their way from the scenario's folder.
+/// Options with file names, which are relative to the scenario's folder.
 const PATHS: [&str; 3] = ["image", "key", "model"];
 
-/// Everything that the command was told, and the scenario that told some of it.
+/// Options of the command and the scenario file that sets some of them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ScenarioArguments {
     #[command(flatten)]
-    pub typed: Typed,
-    /// Take options from a scenario (TOML, with options' names as keys); what is typed as well counts more.
+    pub invocation: Invocation,
+    /// Read options from a TOML file with option names as keys; the command line takes precedence.
     #[arg(long, value_name = "FILE", help_heading = "Scenario")]
     pub scenario: Option<PathBuf>,
-    /// Write the scenario that is flown.
+    /// Write all options of this run as a scenario.
     #[arg(long, value_name = "FILE", help_heading = "Scenario")]
     pub save_scenario: Option<PathBuf>,
 }
 
 impl ScenarioArguments {
-    /// Where results of `command` come from.
+    /// Returns the origin of the results of `command`.
     pub fn origin(&self, command: String, models: impl Into<String>) -> Origin {
         let scenario = self.scenario.as_ref().map(|path| path.display().to_string());
         Origin { scenario, ..Origin::new(command, models) }
     }
 
-    /// Finds out whether the scenario can be written, before anything is flown.
+    /// Checks that the scenario can be written.
     pub fn check(&self) -> Result {
         self.save_scenario.as_deref().map_or(Ok(()), files::probe)
     }
 
-    /// Writes the scenario that was flown, if that was asked for. `settled` has everything that counted.
-    pub fn save(&self, command: &str, settled: &Typed) -> Result {
+    /// Writes the scenario of `resolved`, if requested.
+    pub fn save(&self, command: &str, resolved: &Invocation) -> Result {
         let Some(path) = &self.save_scenario else { return Ok(()) };
-        files::write(path, written(command, settled, path).as_bytes())
+        files::write(path, written(command, resolved, path).as_bytes())
     }
 }
 
 /// A scenario file and the options that it contributes to the command line.
 #[derive(Debug)]
 pub struct Source {
-    /// The file.
     pub path: PathBuf,
     options: Vec<String>,
 }
 
 impl Source {
-    /// Whether an option, without its dashes, is from the file.
+    /// Returns whether the file sets an option, given without dashes.
     pub fn has(&self, option: &str) -> bool {
         self.options.iter().any(|known| known == option)
     }
 }
 
-/// The command line with the options of its scenario, and that scenario, if it names one.
+/// Inserts the options of the scenario into a command line. Returns the scenario as well, if there is one.
 pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<(Vec<OsString>, Option<Source>)> {
     let named = |word: &OsString| program.find_subcommand(word).filter(|command| takes_scenarios(command));
     let place = line.iter().skip(1).position(|word| program.find_subcommand(word).is_some());
     let Some((place, command)) = place.and_then(|place| Some((place + 1, named(&line[place + 1])?))) else {
         return Ok((line, None));
     };
-    let typed: Vec<&str> = line[place + 1..].iter().filter_map(|word| name_of(word)).collect();
+    let given: Vec<&str> = line[place + 1..].iter().filter_map(|word| name_of(word)).collect();
     let words = line[place + 1..].iter().enumerate();
     let path = words.filter(|(_, word)| name_of(word) == Some("scenario")).find_map(|(index, word)| {
         let after = word.to_str().and_then(|word| word.split_once('=')).map(|(_, path)| path.into());
         after.or_else(|| line.get(place + index + 2).map(PathBuf::from))
     });
     let Some(path) = path else { return Ok((line, None)) };
-    let text = String::from_utf8(files::read_up_to(&path, LONGEST_BYTES)?)
+    let text = String::from_utf8(files::read_up_to(&path, MAX_BYTES)?)
         .map_err(|_| Error::usage(format!("{} is not a scenario: it is not UTF-8 text", path.display())))?;
-    let told = Scenario { path: &path, text: &text, program }.told(command)?;
+    let settings = Scenario { path: &path, text: &text, program }.options(command)?;
     let mut expanded = line[..=place].to_vec();
     let mut options = Vec::new();
-    for Told { option, values, .. } in told.iter().filter(|told| !typed.contains(&told.option.as_str())) {
+    let faults = given_faults(&line[place + 1..]);
+    let is_given = |OptionValues { option, values, .. }: &&OptionValues| match (&option[..], &values[..]) {
+        ("fault", [value]) => faults.contains(&value.split('=').next().unwrap_or_default()),
+        (option, _) => given.contains(&option),
+    };
+    for OptionValues { option, values, .. } in settings.iter().filter(|setting| !is_given(setting)) {
         if values.is_empty() {
             expanded.push(format!("--{option}").into());
         }
@@ -112,7 +117,18 @@ pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<(Vec<OsString>
     Ok((expanded, Some(Source { path, options })))
 }
 
-/// The name of an option as it is typed.
+/// Keys of the faults that a command line sets.
+fn given_faults(words: &[OsString]) -> Vec<&str> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let next = words.iter().skip(1).copied().chain([""]);
+    let settings = words.iter().zip(next).filter_map(|(word, next)| match word.strip_prefix("--fault")? {
+        "" => Some(next),
+        rest => rest.strip_prefix('='),
+    });
+    settings.map(|setting| setting.split('=').next().unwrap_or(setting)).collect()
+}
+
+/// Returns the name of an option in a command line.
 fn name_of(word: &OsStr) -> Option<&str> {
     word.to_str()?.strip_prefix("--").map(|word| word.split_once('=').map_or(word, |(name, _)| name))
 }
@@ -125,16 +141,14 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
     command.get_arguments().filter_map(clap::Arg::get_long)
 }
 
-/// What a scenario may say to a command.
+/// Returns the options of a command that a scenario may set.
 fn keys(command: &Command) -> Vec<&str> {
-    let mut keys: Vec<&str> =
-        options(command).filter(|option| !OUTPUTS.contains(option) && *option != "help").collect();
-    // Its number has a file's name in some commands.
-    keys.retain(|key| *key != "trajectories");
-    keys
+    options(command)
+        .filter(|option| !OUTPUTS.contains(option) && !["fault", "help"].contains(option))
+        .collect()
 }
 
-/// A file that is read.
+/// A scenario file.
 struct Scenario<'a> {
     path: &'a Path,
     text: &'a str,
@@ -142,15 +156,20 @@ struct Scenario<'a> {
 }
 
 impl Scenario<'_> {
-    /// What it tells a command.
-    fn told(&self, command: &Command) -> Result<Vec<Told>> {
+    /// Returns the options that the file sets for a command.
+    fn options(&self, command: &Command) -> Result<Vec<OptionValues>> {
         let table = DeTable::parse(self.text).map_err(|error| {
             self.wrong(error.span().unwrap_or_default().start, error.message().trim_end())
         })?;
-        let mut told = Vec::new();
+        let mut options = Vec::new();
         for (key, value) in table.get_ref() {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
             match value.get_ref() {
+                DeValue::Table(faults) if name == "fault" => {
+                    for (key, value) in faults {
+                        options.extend(self.fault(key.get_ref(), value, key.span().start)?);
+                    }
+                }
                 DeValue::Table(inside) => {
                     let other = self.program.find_subcommand(name).filter(|other| takes_scenarios(other));
                     let other = other.ok_or_else(|| {
@@ -159,36 +178,65 @@ impl Scenario<'_> {
                     for (key, value) in inside {
                         let option = self.option(other, key.get_ref(), value, key.span().start)?;
                         if name == command.get_name() {
-                            told.extend(option);
+                            options.extend(option);
                         }
                     }
                 }
-                _ => told.extend(self.option(command, name, value, at)?),
+                _ => options.extend(self.option(command, name, value, at)?),
             }
         }
-        Ok(told)
+        Ok(options)
     }
 
-    /// What a key tells; nothing for `false`.
-    fn option(
+    /// Returns the option that sets a fault; `None` for `false`.
+    fn fault(
         &self,
-        command: &Command,
-        name: &str,
+        key: &str,
         value: &toml::Spanned<DeValue<'_>>,
         at: usize,
-    ) -> Result<Option<Told>> {
-        if !keys(command).contains(&name) {
-            return Err(self.unknown(command, name, at));
-        }
-        let words = |value: &DeValue<'_>| match value {
+    ) -> Result<Option<OptionValues>> {
+        Fault::named(key).map_err(|error| self.wrong(at, &error.to_string()))?;
+        let text = match value.get_ref() {
+            DeValue::Boolean(false) => return Ok(None),
+            DeValue::Boolean(true) => "true".into(),
+            DeValue::Array(values) => {
+                let values = values.iter().map(|value| self.text(key, value.get_ref(), at));
+                values.collect::<Result<Vec<_>>>()?.join(",")
+            }
+            value => self.text(key, value, at)?,
+        };
+        Ok(Some(OptionValues {
+            option: "fault".into(),
+            values: vec![format!("{key}={text}")],
+            is_default: false,
+        }))
+    }
+
+    /// Returns a number or a string as text.
+    fn text(&self, name: &str, value: &DeValue<'_>, at: usize) -> Result<String> {
+        match value {
             DeValue::String(text) if PATHS.contains(&name) => {
                 Ok(self.path.parent().unwrap_or(Path::new("")).join(text.as_ref()).display().to_string())
             }
             DeValue::String(text) => Ok(text.to_string()),
             DeValue::Integer(number) => Ok(number.to_string()),
             DeValue::Float(number) => Ok(number.to_string()),
-            _ => Err(self.wrong(at, &format!("{name} must be a number, a text or a list of them"))),
-        };
+            _ => Err(self.wrong(at, &format!("{name} must be a number, a string or a list of them"))),
+        }
+    }
+
+    /// Returns the option that a key sets; `None` for `false`.
+    fn option(
+        &self,
+        command: &Command,
+        name: &str,
+        value: &toml::Spanned<DeValue<'_>>,
+        at: usize,
+    ) -> Result<Option<OptionValues>> {
+        if !keys(command).contains(&name) {
+            return Err(self.unknown(command, name, at));
+        }
+        let words = |value: &DeValue<'_>| self.text(name, value, at);
         let values = match value.get_ref() {
             DeValue::Boolean(false) => return Ok(None),
             DeValue::Boolean(true) => Vec::new(),
@@ -208,14 +256,17 @@ impl Scenario<'_> {
             }
             value => vec![words(value)?],
         };
-        Ok(Some(Told { option: name.into(), values, usual: false }))
+        Ok(Some(OptionValues { option: name.into(), values, is_default: false }))
     }
 
-    /// Says what is wrong with a key that the command does not take: whose it is, or what is nearest.
+    /// Returns the error for an unknown key: the command that has it, or the nearest key.
     fn unknown(&self, command: &Command, name: &str, at: usize) -> Error {
         let here = command.get_name();
         if OUTPUTS.contains(&name) {
-            return self.wrong(at, &format!("{name} belongs on the command line: give --{name}"));
+            return self.wrong(at, &format!("{name} is an output option: give --{name} on the command line"));
+        }
+        if Fault::named(name).is_ok() {
+            return self.wrong(at, &format!("{name} is a fault: move it to [fault]"));
         }
         let others = self.program.get_subcommands().filter(|other| takes_scenarios(other));
         let others: Vec<&str> =
@@ -237,32 +288,40 @@ impl Scenario<'_> {
     }
 }
 
-/// What all commands take that take scenarios.
-pub fn shared() -> Vec<String> {
-    let faults = FlightArguments::augment_args(Command::new("faults"));
-    let condition = ["task", "model", "profile", "robots", "radius", "speed", "ticks", "seed"];
-    condition.map(str::to_owned).into_iter().chain(options(&faults).map(str::to_owned)).collect()
-}
+/// Options that all commands with scenarios have.
+pub const SHARED: [&str; 8] = ["task", "model", "profile", "robots", "radius", "speed", "ticks", "seed"];
 
-/// A scenario that tells `command` what `settled` has. What all commands take comes first.
-fn written(command: &str, settled: &Typed, path: &Path) -> String {
-    let line = |told: &Told| {
-        let values: Vec<String> = told.values.iter().map(|value| worded(&told.option, value, path)).collect();
+/// Returns a scenario that sets `resolved` for `command`. Shared options come first, then faults.
+fn written(command: &str, resolved: &Invocation, path: &Path) -> String {
+    let line = |given: &OptionValues| {
+        let values: Vec<String> =
+            given.values.iter().map(|value| toml_value(&given.option, value, path)).collect();
         match &values[..] {
-            [] => format!("{} = true\n", told.option),
-            [one] => format!("{} = {one}\n", told.option),
-            several => format!("{} = [{}]\n", told.option, several.join(", ")),
+            [] => format!("{} = true\n", given.option),
+            [one] => format!("{} = {one}\n", given.option),
+            several => format!("{} = [{}]\n", given.option, several.join(", ")),
         }
     };
-    let shared = shared();
-    let named = settled.told().iter().filter(|told| !NAMELESS.contains(&told.option.as_str()));
-    let (common, own): (Vec<&Told>, Vec<&Told>) = named.partition(|told| shared.contains(&told.option));
     let mut text = format!(
-        "# Flown by host-sim {}. Again: host-sim {command} --scenario {}\n\n",
+        "# Written by host-sim {}. Repeat: host-sim {command} --scenario {}\n\n",
         env!("CARGO_PKG_VERSION"),
         path.display()
     );
-    text.extend(common.into_iter().map(line));
+    let named = resolved.options().iter().filter(|given| !POSITIONAL.contains(&given.option.as_str()));
+    let (shared, other): (Vec<_>, Vec<_>) = named.partition(|given| SHARED.contains(&given.option.as_str()));
+    let (faults, own): (Vec<_>, Vec<_>) = other.into_iter().partition(|given| given.option == "fault");
+    text.extend(shared.into_iter().map(line));
+    let settings = faults.iter().flat_map(|given| &given.values).cloned().collect::<Vec<_>>().join(" ");
+    // Canonical form: one line per fault, lists joined.
+    let settings = Faults::parse(&settings).map_or(settings, |faults| faults.settings());
+    if !settings.is_empty() {
+        text += "\n[fault]\n";
+        for setting in settings.split(' ') {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+            let value = if value == "true" { value.into() } else { toml_value(key, value, path) };
+            let _ = writeln!(text, "{key} = {value}");
+        }
+    }
     if !own.is_empty() {
         let _ = write!(text, "\n[{command}]\n");
         text.extend(own.into_iter().map(line));
@@ -270,8 +329,7 @@ fn written(command: &str, settled: &Typed, path: &Path) -> String {
     text
 }
 
-/// A value as TOML has it.
-fn worded(option: &str, value: &str, scenario: &Path) -> String {
+fn toml_value(option: &str, value: &str, scenario: &Path) -> String {
     if PATHS.contains(&option) {
         return format!("{:?}", from_folder_of(scenario, Path::new(value)).display().to_string());
     }
@@ -282,7 +340,7 @@ fn worded(option: &str, value: &str, scenario: &Path) -> String {
     if number && plain && !padded { value.into() } else { format!("{value:?}") }
 }
 
-/// The way to a file from the folder of a scenario, where it is in that folder; else from the root.
+/// Returns the path of a file relative to the scenario's folder if it is inside, else the absolute path.
 fn from_folder_of(scenario: &Path, path: &Path) -> PathBuf {
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
     let (scenario, path) = (whole(scenario), whole(path));
@@ -295,13 +353,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_written_as_what_they_are() {
-        let worded = |value| worded("delay", value, Path::new("x.toml"));
+    fn values_are_written_as_toml() {
+        let worded = |value| toml_value("delay", value, Path::new("x.toml"));
         assert_eq!(
             ["5", "-0.5", "0.2:5", "1e-3", "inf", "007", "a\"b"].map(worded),
             ["5", "-0.5", "\"0.2:5\"", "1e-3", "\"inf\"", "\"007\"", "\"a\\\"b\""]
         );
-        let near = super::worded("model", "here/my.wdgnn", Path::new("here/x.toml"));
+        let near = toml_value("model", "here/my.wdgnn", Path::new("here/x.toml"));
         assert_eq!(near, "\"my.wdgnn\"");
     }
 }

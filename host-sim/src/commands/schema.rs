@@ -10,14 +10,15 @@ use crate::{
     schema::{Format, describe},
 };
 
-/// Print the fields of every radio frame, for other languages.
+/// Print the fields of all radio frames, for other languages.
 ///
-/// A frame's key is the postcard-schema hash of its name and schema: it changes with every change of the format.
+/// The key of a frame is the postcard-schema hash of its name and schema. It changes with each
+/// change of the format.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim schema\n  host-sim schema --format c > wdgnn_frames.h\n  \
                   host-sim schema --format wireshark > ~/.local/lib/wireshark/plugins/wdgnn.lua")]
 pub struct SchemaArguments {
-    /// Language of the description.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -1,4 +1,4 @@
-//! `--shard K/N` of the commands that fly many episodes, and `host-sim merge`.
+//! `--shard K/N` and `host-sim merge`: distribution of episodes over processes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use crate::{
     jobs::{self, JobSource, Shard, ShardResults},
 };
 
-/// Options that change nothing in the output of a command.
+/// Options without effect on the output of a command.
 const LEFT_OUT: [&str; 2] = ["--shard", "--threads"];
 
-/// The longest shard that is read, in bytes.
+/// Largest shard file in bytes.
 const MAX_SHARD_BYTES: u64 = 1 << 34;
 
-/// Distribution over several processes.
+/// Options for distribution.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShardArguments {
-    /// Fly one of N shards of the episodes and print its results as JSON, for `host-sim merge`.
+    /// Run shard K of N and print its results as JSON, for `host-sim merge`.
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
 }
 
-/// Print what one process would have printed, from the results of all shards.
+/// Merge the results of all shards into the output of their command.
 ///
-/// The output is that of the command of the shards, byte for byte, files included.
+/// The output, files included, equals that of a single process byte for byte.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim sweep speed --json --shard 1/2 > one.json\n  \
                         host-sim sweep speed --json --shard 2/2 > two.json\n  host-sim merge one.json two.json")]
 pub struct MergeArguments {
-    /// Output of each shard.
+    /// Output file of each shard.
     #[arg(value_name = "SHARD.json", required = true)]
     shards: Vec<PathBuf>,
 }
@@ -41,13 +41,13 @@ pub struct MergeArguments {
 #[derive(Serialize, Deserialize)]
 struct ShardFile {
     version: String,
-    /// Words of the command line.
+    /// Command line of the shard.
     command: Vec<String>,
     #[serde(flatten)]
     results: ShardResults,
 }
 
-/// Makes this process fly one shard of the command with these words, and print its results.
+/// Runs one shard of a command line in this process and prints its results.
 pub fn fly(shard: Shard, words: &[String]) -> Result {
     let command = without_process_options(words);
     let print = move |results| {
@@ -75,7 +75,7 @@ fn without_process_options(words: &[String]) -> Vec<String> {
 }
 
 impl MergeArguments {
-    /// Takes all results from the shards and returns the words of their command.
+    /// Loads the results of all shards. Returns their command line.
     pub fn read(&self) -> Result<Vec<String>> {
         let mut command: Option<Vec<String>> = None;
         let mut shards = Vec::new();
@@ -85,7 +85,7 @@ impl MergeArguments {
             let file: ShardFile =
                 serde_json::from_slice(&bytes).map_err(|_| wrong("is not the output of a shard"))?;
             if file.version != env!("CARGO_PKG_VERSION") {
-                return Err(wrong(&format!("is of version {}: fly this shard again", file.version)));
+                return Err(wrong(&format!("has version {}: run this shard again", file.version)));
             }
             if *command.get_or_insert_with(|| file.command.clone()) != file.command {
                 return Err(wrong(&format!("is a shard of another command: {}", file.command.join(" "))));
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shard_remembers_what_its_output_depends_on() {
+    fn shards_contain_the_options_of_their_output() {
         let words = "sweep speed --shard 1/2 --json --threads=1 --values 1,2 --shard=1/2 --threads 4";
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         assert_eq!(without_process_options(&words).join(" "), "sweep speed --json --values 1,2");

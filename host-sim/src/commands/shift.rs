@@ -1,4 +1,4 @@
-//! `host-sim shift`: robots that are not what training assumed.
+//! `host-sim shift`: robots that differ from those of training.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::{
     commands::{
-        load_wd_gnn,
-        outputs::{self, OutputArguments, Results},
+        invocation::Invocation,
+        models::load_wd_gnn,
+        output::{self, OutputArguments, Results},
         shard::ShardArguments,
         stop_on_interrupt,
-        typed::Typed,
     },
     controllers::EvalConfig,
     error::{Error, Result},
@@ -26,36 +26,36 @@ use crate::{
     table,
 };
 
-/// Steps by which a network is trained further.
+/// Range of the number of retraining steps.
 const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 
-/// Fly conditions that training did not see: how much does learning in flight win back?
+/// Evaluate conditions outside the training distribution and the gain of online learning.
 ///
-/// For every condition, the network is also trained further for that very condition, which is what adaptation could at most reach by
-/// this way of training. The last column is the share of that gap that learning in flight closes.
+/// For each condition, the network is also trained further under that condition: an upper bound for
+/// adaptation. The last column is the share of this gap that online learning closes.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim shift\n  host-sim shift delay noise --seeds 3\n  host-sim shift --json --csv shift.csv"
 )]
 pub struct ShiftArguments {
     #[command(flatten)]
-    pub typed: Typed,
-    /// Conditions to fly, by name [default: all].
+    pub invocation: Invocation,
+    /// Conditions [default: all].
     #[arg(value_name = "CONDITION")]
     pub conditions: Vec<String>,
     /// Swarms per seed.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
-    /// Seeds, one after the other.
+    /// Number of seeds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub seeds: usize,
-    /// The first seed.
+    /// First seed.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// Steps by which a network is trained further for a condition.
+    /// Training steps of the retrained network.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = RETRAIN_STEPS.parser::<usize>())]
     pub retrain: usize,
-    /// A WD-GNN of your own in place of the one that comes with the program.
+    /// WD-GNN weight file to use instead of the supplied network.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
@@ -97,21 +97,21 @@ impl ShiftArguments {
         self.conditions.iter().map(find).collect()
     }
 
-    /// Flies and prints.
+    /// Runs the conditions and prints the table.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
         let mut eval = EvalConfig::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
             eval.insert_model(load_wd_gnn(path)?);
         }
-        eval.check()?;
-        let outputs = self.outputs.or_page(outputs::page("shift", &self.typed));
+        lineup.check()?;
+        let outputs = self.outputs.or_page(output::page("shift", &self.invocation));
         outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { eval: &eval, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.typed.command("shift"), eval.describe());
+        let work = format!("{}, {}", self.invocation.command("shift"), lineup.words());
         let mut outcomes = jobs::map(&work, Schedule::Parallel, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
@@ -120,13 +120,13 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
-        let page = self.page(&outcomes, Origin::new(self.typed.command("shift"), eval.describe()));
+        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), lineup.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&outcomes),
             print: &|| {
                 println!(
-                    "{} for each of {} from {seed} on, 4 s of flight\n",
+                    "{} for each of {} from {seed} on, 4 s per episode\n",
                     counted(swarms, "swarm"),
                     counted(seeds, "seed")
                 );
@@ -140,10 +140,10 @@ impl ShiftArguments {
     }
 
     fn page(&self, outcomes: &[Outcome], origin: Origin) -> ChartPage {
-        // Against the network as trained: what learning in flight and what training anew come to.
+        // Relative to the network as trained: online learning and retraining.
         let relative = |title: &str, column: usize| Bars {
             title: format!("{title}: total relative to the network as trained"),
-            x_label: "less is better; the mark is the network as trained".into(),
+            x_label: "lower is better; mark: the network as trained".into(),
             log: false,
             rows: outcomes
                 .iter()
@@ -156,8 +156,8 @@ impl ShiftArguments {
                 .collect(),
         };
         ChartPage {
-            title: "Conditions that training did not see".into(),
-            intro: "Total velocity variation over four seconds, and in brackets its mean over the last half second.".into(),
+            title: "Conditions outside the training distribution".into(),
+            intro: "Total velocity variation over four seconds, with its mean over the last half second in parentheses.".into(),
             bars: vec![relative("Learning in flight", 3), relative("Trained further for that condition", 4)],
             table: people_rows(outcomes),
             note: format!("{NOTE} {} for each of {}.", counted(self.swarms, "swarm"), counted(self.seeds, "seed")),
@@ -179,11 +179,10 @@ impl ShiftArguments {
     }
 }
 
-const NOTE: &str = "Total velocity variation (its mean over the last half second); online: the wide part learns and is averaged, as in \
-the paper; ours: every robot also makes up for what its motors do otherwise than they are told, and heeds what came of its commands; \
-retrained: the best of the same network with other gains and trained further for that condition, flown offline. Gap closed: of what \
-retraining wins over offline, the share that learning in flight wins; – where retraining wins less than 2 %. Change: ours against \
-offline. Mean ± standard deviation over seeds; of the share, its standard error.";
+const NOTE: &str = "Total velocity variation (mean over the last half second); online: the wide part learns with consensus, as in the \
+paper; ours: each robot also adapts its own bias and gain to its actuators; retrained: the network after further \
+training for the condition, without online learning. Gap closed: share of the gain of retraining over offline that ours achieves; – if \
+retraining gains less than 2 %. Change: ours relative to offline. Mean ± standard deviation over seeds; for the share, the standard error.";
 
 fn people_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = ["condition", "expert", "offline", "online", "ours", "retrained", "gap closed", "change"]

@@ -1,25 +1,26 @@
-//! `host-sim sweep`: the paper's Figures 1a–c, one condition varied at a time.
+//! `host-sim sweep`: controllers over a range of one condition, as in the paper's Figures 1a–c.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::{
     commands::{
-        condition::ConditionArguments,
-        flock, flock_tables,
-        outputs::{self, OutputArguments, Results},
+        HELD_OUT_SEED, comparison,
+        conditions::ConditionArguments,
+        invocation::Invocation,
+        models::{ModelArguments, RecipeArguments},
+        output::{self, OutputArguments, Results},
         scenario::ScenarioArguments,
         shard::ShardArguments,
-        typed::Typed,
     },
     controllers::{EXPERT, EvalConfig},
     error::{Error, Result},
-    evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
-    fault_options::FaultArguments,
+    evaluate::{self, Case, Outcome, Summary, evaluate_all},
+    fault_options::{FaultArguments, TrustArguments},
+    controllers::{EXPERT, EvalConfig},
     model::ModelFile,
-    models,
     option_range::OptionRange,
     origin::Origin,
     page::{self, Chart, ChartPage, Series, flights::counted},
@@ -30,14 +31,14 @@ use crate::{
     world::{Environment, Scenario},
 };
 
-/// Values of any parameter. [`Scenario::check`] has the limits of each.
+/// Range of the values of all parameters. [`Scenario::check`] has the limits of each.
 const VALUES: OptionRange = OptionRange::real(0.0, 1.0e9);
 
-/// What is varied.
+/// Scenario to vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameter {
-    /// Radio range in metres (Figure 1a).
+    /// Radio range in m (Figure 1a).
     Radius,
     /// Starting speed in m/s (Figure 1b).
     Speed,
@@ -46,7 +47,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Around a task's own condition; for flocking, the paper's values.
+    /// Returns values around a task's condition; for flocking, the paper's.
     fn defaults(self, usual: &Scenario) -> Vec<f64> {
         let (usual, factors): (f64, &[f64]) = match self {
             Self::Radius => (usual.radius.into(), &[0.5, 0.75, 1.0, 1.25, 1.5]),
@@ -90,48 +91,41 @@ impl Parameter {
     }
 }
 
-/// Vary one condition and compare all controllers at every value (the paper's Figures 1a–c).
+/// Compare controllers over a range of one condition (the paper's Figures 1a–c).
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim sweep radius\n  host-sim sweep speed --values 2,4,5\n  host-sim sweep robots \
-                        --swarms 10 --csv robots.csv\n  host-sim sweep radius --drop-chance 0.3 --svg loss.svg"
+                        --swarms 10 --csv robots.csv\n  host-sim sweep radius --fault drop-chance=0.3 --svg loss.svg"
 )]
 pub struct SweepArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// What to vary.
+    /// Scenario to vary.
     #[arg(value_enum)]
-    pub parameter: Parameter,
-    /// What robots do; `host-sim tasks` lists what there is.
-    #[arg(long, value_name = "NAME", default_value = "flocking")]
-    pub task: String,
-    /// A WD-GNN of your own in place of those that come with the program.
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
-    /// Its values, separated by commas.
+    parameter: Parameter,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    #[command(flatten)]
+    recipe: RecipeArguments,
+    /// Values of the condition, separated by commas [default: the paper's for flocking].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = VALUES.parser::<f64>())]
-    pub values: Vec<f64>,
-    /// Which of the trained models of flocking to fly [default: through].
-    #[arg(long, value_enum, conflicts_with = "model")]
-    pub recipe: Option<RecipeName>,
+    values: Vec<f64>,
     /// Held-out swarms per value.
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = OptionRange::COUNT.parser::<usize>())]
-    pub swarms: usize,
+    swarms: usize,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
-    pub seed: u64,
-    /// The link profile: how much of a beacon goes on the air, and how often.
-    #[arg(long, value_enum, default_value = "exact")]
-    pub profile: Profile,
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    seed: u64,
     #[command(flatten)]
-    pub condition: ConditionArguments,
+    condition: ConditionArguments,
     #[command(flatten)]
-    pub outputs: OutputArguments,
+    outputs: OutputArguments,
     #[command(flatten)]
-    pub shard: ShardArguments,
-    /// What goes wrong on the air.
+    shard: ShardArguments,
     #[command(flatten)]
-    pub faults: FaultArguments,
+    faults: FaultArguments,
+    #[command(flatten)]
+    trust: TrustArguments,
 }
 
 struct Point {
@@ -165,36 +159,35 @@ struct OutputPoint<'a> {
 }
 
 impl SweepArguments {
-    /// Flies and prints.
-    pub fn run<W: Environment>(&self) -> Result {
+    /// Runs the sweep in a world and prints it.
+    pub fn run<W: World>(&self) -> Result {
         let parameter = self.parameter.name();
-        let typed = &self.scenario.typed;
-        if typed.told().iter().any(|told| told.option == parameter && !told.usual) {
+        if self.scenario.invocation.sets(parameter) {
             return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
         }
         let usual = self.condition.of::<W>()?;
         let mut values =
             if self.values.is_empty() { self.parameter.defaults(&usual) } else { self.values.clone() };
-        // A line goes from left to right, and has one point at a value.
         values.sort_by(f64::total_cmp);
         values.dedup();
         let conditions: Vec<Scenario> =
             values.iter().map(|&value| self.parameter.condition(usual, value)).collect::<Result<_>>()?;
-        let mut eval = EvalConfig::<W>::of(self.models::<W>()?, self.profile);
-        // What goes wrong must be possible in the smallest swarm, and on the radio with the largest.
+        let mut lineup = EvalConfig::<W>::of(self.models::<W>()?, self.model.profile);
+        // Faults must fit the smallest swarm, and the profile the largest.
         let robots = conditions.iter().map(|condition| condition.robots);
         let fewest = robots.clone().min().unwrap_or(usual.robots);
-        let faults = self.faults.faults(fewest, usual.ticks, self.seed)?;
+        let faults = self.trust.apply(self.faults.faults(fewest, usual.ticks, self.seed)?);
+        let description = self.trust.describe(&self.faults.settings());
         for count in robots {
-            self.profile.check_robots(count)?;
-            eval.set_faults(faults.clone(), count)?;
+            self.model.profile.check_robots(count)?;
+            lineup.set_faults(faults.clone(), count)?;
         }
         eval.check()?;
         let controllers: Vec<_> =
             eval.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
         let page = format!("sweep-{}", self.parameter.name());
-        let typed = self.scenario.typed.clone().without("parameter");
-        let outputs = self.outputs.or_page(outputs::page(&page, &typed));
+        let invocation = self.scenario.invocation.clone().without("parameter");
+        let outputs = self.outputs.or_page(output::page(&page, &invocation));
         self.scenario.check()?;
         outputs.check()?;
         let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
@@ -206,24 +199,24 @@ impl SweepArguments {
             seed: self.seed,
         };
         let cases: Vec<_> = conditions.iter().map(case).collect();
-        let settled = self.settled(&usual, &values);
-        let command = settled.command("sweep");
-        let work = format!("{command}, {}", eval.describe());
+        let resolved = self.resolved(&usual, &values);
+        let command = resolved.command("sweep");
+        let work = format!("{command}, {}", lineup.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
-        let origin = self.scenario.origin(command, eval.describe());
-        let page = self.page::<W>(&points, origin.with_faults(&self.faults.words()));
+        let origin = self.scenario.origin(command, lineup.words());
+        let page = self.page::<W>(&points, origin.with_faults(&description));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&points),
-            print: &|| self.print(&eval, &points),
-            csv: &|| self.rows(&points, flock_tables::csv_rows),
+            print: &|| self.print(&lineup, &points),
+            csv: &|| self.rows(&points, comparison::csv_rows),
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
         })?;
-        self.scenario.save("sweep", &settled)
+        self.scenario.save("sweep", &resolved)
     }
 
     fn print<W: Environment>(&self, eval: &EvalConfig<W>, points: &[Point]) {
@@ -237,27 +230,24 @@ impl SweepArguments {
         );
         table::print(&self.ratios(points));
         println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
-        table::print(&self.rows(points, flock_tables::all_rows));
+        table::print(&self.rows(points, comparison::all_rows));
     }
 
-    /// The networks that are flown.
-    fn models<W: Environment>(&self) -> Result<Vec<ModelFile>> {
-        match (&self.model, self.recipe) {
-            (Some(path), _) => Ok(vec![ModelFile::load(path)?]),
-            (None, recipe) if W::NAME == "flocking" && self.profile == Profile::Exact => {
-                models::all(recipe.unwrap_or(RecipeName::Through))
+    /// Returns the networks to compare: only the given one, or the supplied ones.
+    fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
+        match (&self.model.model, self.recipe.recipe) {
+            (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
+            (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
+            (None, recipe) if self.model.profile == Profile::Exact || recipe.is_some() => {
+                Ok(self.model.controllers::<W>(recipe)?.models)
             }
-            (None, Some(_)) => Err(Error::usage(format!(
-                "--recipe is for flocking on the profile exact: leave it out, or give a --model for --task {}",
-                W::NAME
-            ))),
-            (None, None) => Ok(W::model(self.profile).into_iter().collect()),
+            (None, _) => Ok(W::model(self.model.profile).into_iter().collect()),
         }
     }
 
-    /// The paper's figure, and all numbers under it.
-    fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
-        let series = |(index, outcome): (usize, &ControllerResult)| Series {
+    /// Returns the page with the chart and all numbers.
+    fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
+        let series = |(index, outcome): (usize, &Outcome)| Series {
             name: outcome.title.to_owned(),
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
@@ -267,7 +257,7 @@ impl SweepArguments {
         ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
             intro: format!(
-                "Total of the {} relative to the expert's under the same condition: {} held-out swarms at every value.",
+                "Total of the {} relative to the expert's under the same condition: {} held-out swarms per value.",
                 W::SCORE,
                 self.swarms
             ),
@@ -275,28 +265,27 @@ impl SweepArguments {
                 title: String::new(),
                 x_label: self.parameter.label().into(),
                 y_label: "total relative to the expert".into(),
-                log_y: self.recipe == Some(RecipeName::Paper),
+                log_y: self.recipe.recipe == Some(RecipeName::Paper),
                 series: compared(points).map(series).collect(),
                 ..Chart::default()
             }],
-            table: self.rows(points, flock_tables::all_rows),
-            note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
+            table: self.rows(points, comparison::all_rows),
+            note: "The robots' initial spacing is proportional to the radio range. One network per architecture runs under all conditions.".into(),
             origin,
             ..ChartPage::default()
         }
     }
 
-    /// Everything that counted.
-    fn settled(&self, usual: &Scenario, values: &[f64]) -> Typed {
+    /// Returns the invocation with all defaults. The values replace the swept option.
+    fn resolved(&self, usual: &Scenario, values: &[f64]) -> Invocation {
         let values: Vec<String> = values.iter().map(f64::to_string).collect();
-        let settled = self.condition.settled(&self.scenario.typed, usual);
-        let settled = settled.without("values").or("values", values.join(","));
-        // What is varied is told by its values.
-        settled.without(self.parameter.name())
+        let resolved = self.condition.resolved(&self.scenario.invocation, usual);
+        let resolved = resolved.without("values").with_default("values", values.join(","));
+        resolved.without(self.parameter.name())
     }
 
-    /// Every value's table with the value in front, under one heading.
-    fn rows(&self, points: &[Point], rows: fn(&[ControllerResult]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
+    /// Joins the tables of all values, with the value as the first column.
+    fn rows(&self, points: &[Point], rows: fn(&[Outcome]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for (index, point) in points.iter().enumerate() {
             for (line, mut row) in rows(&point.outcomes).into_iter().enumerate() {
@@ -312,7 +301,7 @@ impl SweepArguments {
         all
     }
 
-    /// The figure as a table: a row per value, a column per controller.
+    /// Returns the chart as a table: one row per value, one column per controller.
     fn ratios(&self, points: &[Point]) -> Vec<Vec<String>> {
         let mut heading = vec![self.parameter.label().to_owned(), "expert's total".to_owned()];
         heading.extend(compared(points).map(|(_, outcome)| outcome.title.to_owned()));
@@ -333,8 +322,8 @@ impl SweepArguments {
     }
 }
 
-/// Everybody but the expert, by their place in the table.
-fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &ControllerResult)> {
+/// Returns all controllers but the expert, with their indices.
+fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &Outcome)> {
     let first = points.first().map_or(&[][..], |point| &point.outcomes);
     first.iter().enumerate().filter(|(_, outcome)| outcome.name != EXPERT)
 }

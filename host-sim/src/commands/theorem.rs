@@ -1,12 +1,13 @@
-//! `host-sim theorem`: Theorem 1's bound against what is measured, on the taps of a real flight.
+//! `host-sim theorem`: the bound of Theorem 1 and the measured distance, on the taps of an episode.
 
 use std::path::PathBuf;
 
 use crate::{
     commands::{
-        flock, load_wd_gnn,
-        outputs::{self, OutputArguments, Results},
-        typed::Typed,
+        HELD_OUT_SEED,
+        invocation::Invocation,
+        models::load_wd_gnn,
+        output::{self, OutputArguments, Results},
     },
     episode::{Episode, Observer, TickView},
     error::{Error, Result},
@@ -30,30 +31,31 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::tasks::flocking::Flocking;
 
-/// Ticks between two printed rows; CSV, JSON and the page have all of them.
+/// Interval of printed ticks; CSV, JSON and the page contain all ticks.
 const PRINT_EVERY: usize = 20;
 
-/// Strength of the ridge. The theorem needs strong convexity, so 0 is excluded.
+/// Range of the ridge. The theorem requires strong convexity, so 0 is excluded.
 const RIDGE: OptionRange = OptionRange::above(0.0, 1.0e6);
-/// Robots whose joint problem is solved at each tick.
+/// Range of the number of robots: their joint problem is solved at each tick.
 const ROBOTS: OptionRange = OptionRange::whole(1, 5_000);
 
-/// Check the paper's Theorem 1 on the taps of a real flight: the distance to the moving optimum against its bound.
+/// Check the paper's Theorem 1 on the taps of an episode: the distance to the moving optimum and
+/// its bound.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim theorem\n  host-sim theorem --ridge 0.1 --robots 100 --json")]
 pub struct TheoremArguments {
     #[command(flatten)]
-    pub typed: Typed,
-    /// Strength of the ridge that makes the problem strongly convex.
+    pub invocation: Invocation,
+    /// Ridge that makes the problem strongly convex.
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, value_parser = RIDGE.parser::<f64>())]
     pub ridge: f64,
     /// Robots in the swarm.
     #[arg(long, value_name = "N", default_value_t = Scenario::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
-    /// Seed of the flight.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    /// Seed of the episode.
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// A WD-GNN of your own in place of the one that comes with the program.
+    /// WD-GNN weight file to use instead of the supplied network.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
@@ -65,37 +67,36 @@ struct Output<'a> {
     robots: usize,
     seed: u64,
     ridge: f64,
-    held: Held,
+    held: BoundCheck,
     ticks: &'a [Row],
 }
 
 /// Whether the bound held at every tick.
 #[derive(Clone, Copy, Serialize)]
-struct Held {
+struct BoundCheck {
     centralised: bool,
     decentralised_mean: bool,
     decentralised_worst: bool,
 }
 
-impl Held {
-    /// What a script gets to know.
+impl BoundCheck {
+    /// Returns an error, for scripts, if the bound does not hold.
     fn judge(self) -> Result {
         let Self { centralised, decentralised_mean, decentralised_worst } = self;
         if centralised && decentralised_mean && decentralised_worst {
             return Ok(());
         }
-        let whose =
-            if centralised { " for the decentralised rule, for which nobody has proven it" } else { "" };
+        let whose = if centralised { " for the decentralized rule, which has no proof" } else { "" };
         Err(Error::Failed(format!("the bound did not hold at every tick{whose}")))
     }
 
     fn sentences(self) -> [String; 3] {
         let say = |held| if held { "held at every tick" } else { "did NOT hold at every tick" };
         [
-            format!("centralised: the bound {}", say(self.centralised)),
-            format!("decentralised, mean of the robots: the bound {}", say(self.decentralised_mean)),
+            format!("centralized: the bound {}", say(self.centralised)),
+            format!("decentralized, mean of the robots: the bound {}", say(self.decentralised_mean)),
             format!(
-                "decentralised, furthest robot: the bound {} (the paper leaves this proof open)",
+                "decentralized, furthest robot: the bound {} (the paper leaves this proof open)",
                 say(self.decentralised_worst)
             ),
         ]
@@ -103,7 +104,7 @@ impl Held {
 }
 
 impl TheoremArguments {
-    /// Flies, tracks and prints.
+    /// Runs the episode, tracks the optimum and prints the result.
     pub fn run(&self) -> Result {
         let condition = Scenario { robots: self.robots, ..Scenario::PAPER };
         condition.check()?;
@@ -112,16 +113,16 @@ impl TheoremArguments {
             None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
         };
         Network::<Flocking>::of(&model, Profile::Exact)?;
-        let outputs = self.outputs.or_page(outputs::page("theorem", &self.typed));
+        let outputs = self.outputs.or_page(output::page("theorem", &self.invocation));
         outputs.check()?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);
         let within = |value: fn(&Row) -> f64| rows.iter().all(|row| value(row) <= row.bound * (1.0 + 1.0e-9));
-        let held = Held {
+        let held = BoundCheck {
             centralised: within(|row| row.centralised),
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
         };
-        let page = self.page(&rows, held, Origin::new(self.typed.command("theorem"), model.describe()));
+        let page = self.page(&rows, held, Origin::new(self.invocation.command("theorem"), model.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows },
@@ -133,7 +134,7 @@ impl TheoremArguments {
         held.judge()
     }
 
-    fn page(&self, rows: &[Row], held: Held, origin: Origin) -> ChartPage {
+    fn page(&self, rows: &[Row], held: BoundCheck, origin: Origin) -> ChartPage {
         let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
             name: name.to_owned(),
             color: None,
@@ -153,9 +154,9 @@ impl TheoremArguments {
                 log_y: true,
                 series: vec![
                     series("bound", |row| row.bound, true),
-                    series("centralised", |row| row.centralised, false),
-                    series("decentralised, mean", |row| row.decentralised_mean, false),
-                    series("decentralised, furthest robot", |row| row.decentralised_worst, false),
+                    series("centralized", |row| row.centralised, false),
+                    series("decentralized, mean", |row| row.decentralised_mean, false),
+                    series("decentralized, furthest robot", |row| row.decentralised_worst, false),
                     series("drift of the optimum", |row| row.drift, true),
                 ],
                 ..Chart::default()
@@ -167,7 +168,7 @@ impl TheoremArguments {
         }
     }
 
-    fn print(&self, rows: &[Row], held: Held) {
+    fn print(&self, rows: &[Row], held: BoundCheck) {
         println!(
             "Tracking the optimum of a problem that changes with every tick: {} robots, taps of a real flight (seed {}), ridge {}\n",
             self.robots, self.seed, self.ridge
@@ -182,7 +183,7 @@ impl TheoremArguments {
 
 fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<String>> {
     let heading =
-        ["tick", "bound", "centralised", "decentralised: mean", "furthest robot", "drift of the optimum"];
+        ["tick", "bound", "centralized", "decentralized: mean", "furthest robot", "drift of the optimum"];
     let shown = rows.iter().filter(|row| row.tick % every == 0 || row.tick + 1 == rows.len());
     let row = |row: &Row| {
         let numbers =
@@ -192,7 +193,7 @@ fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<Stri
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(shown.map(row)).collect()
 }
 
-/// Flies the model offline and writes down what the theorem's problem needs.
+/// Runs the model offline and records the data of the theorem's problem.
 fn record(model: &ModelFile, condition: &Scenario, seed: u64) -> Result<Vec<Scene>> {
     let network = Network::<Flocking> { online: Online::Off, ..Network::of(model, Profile::Exact)? };
     let start = Episode::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
@@ -205,7 +206,7 @@ fn record(model: &ModelFile, condition: &Scenario, seed: u64) -> Result<Vec<Scen
     Ok(recorder.scenes)
 }
 
-/// Writes down taps and misses of a swarm.
+/// Observer that records taps and command errors.
 struct Recorder {
     scenes: Vec<Scene>,
     expert: Expert,

@@ -1,7 +1,8 @@
-//! `host-sim train`: a network from nothing, for any task.
+//! `host-sim train`: trains a network for any task.
 
 use std::{
     path::PathBuf,
+    str::FromStr,
     sync::{Mutex, PoisonError, atomic::AtomicBool},
 };
 
@@ -10,10 +11,10 @@ use serde::Serialize;
 use wdgnn_core::model::shape::Dimensions;
 
 use super::{
-    curves::{Curves, Epoch},
-    outputs::{OutputArguments, Results},
+    invocation::Invocation,
+    output::{OutputArguments, Results},
     stop_on_interrupt,
-    typed::Typed,
+    training_curves::{Curves, Epoch},
 };
 use crate::{
     error::{Error, Result},
@@ -29,91 +30,99 @@ use crate::{
     swarm::networks::Network,
     train::{
         checkpoint::{self, Checkpoint},
-        plan::Plan,
+        config::Config,
+        methods::Method,
         recipe::Recipe,
         run::{Quality, Train, Watcher},
-        ways::Way,
     },
     world::{Environment, scenario::ROBOTS},
 };
 
-/// Ticks per exchange at most: one exchange a second in flocking.
+/// Largest number of ticks per exchange: one exchange a second in flocking.
 const MAX_EXCHANGE_TICKS: u64 = 100;
-/// Layers, taps or features of a network. The shapes of a task have the exact values.
+/// Range of layers, taps and features of a network. The shapes of a task have the exact values.
 const DIMENSION: OptionRange = OptionRange::whole(1, 1024);
 
-/// Train a network: through the simulator, to imitate an expert, or by its score alone.
+/// Train a network through the simulator, by imitation or by evolution.
 ///
-/// Weights, data and batches all follow from the seed: the same command gives the same file, at any number of threads. (Across
-/// kinds of processors rounding may differ.) Ctrl-C ends after the epoch under way and leaves the best network so far
-/// in the output file; `--resume` goes on from the checkpoint beside it, also after the end, with a larger `--epochs`.
+/// Weights, data and batches follow from the seed: a command gives identical files with any number of threads on one kind of
+/// processor. Ctrl-C stops after the current epoch and keeps the best network; `--resume` continues from the checkpoint next to
+/// the output file, or extends a finished run with a larger `--epochs`.
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
-                        --seed 3\n  host-sim train --task coverage --out cover.wdgnn\n  \
-                        host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
-                        host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 2 --features 16 --epochs 40\n  \
-                        host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
-                        host-sim flock --model my.wdgnn"
-)]
+#[command(after_help = "Examples:\n  host-sim train --out my.wdgnn\n  \
+                  host-sim train --out filter.wdgnn --architecture graph-filter --seed 3\n  \
+                  host-sim train --task coverage --out coverage.wdgnn\n  \
+                  host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
+                  host-sim train --out two.wdgnn --recipe ours --shape 2,2,16 --epochs 40\n  \
+                  host-sim train --out paper.wdgnn --recipe paper\n  \
+                  host-sim train --out radio.wdgnn --profile dot154\n  host-sim eval --model my.wdgnn")]
 pub struct TrainArguments {
     #[command(flatten)]
-    pub typed: Typed,
-    /// What the network is for; `host-sim tasks` lists what there is.
+    pub invocation: Invocation,
+    /// Task; `host-sim tasks` lists all.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
     pub task: String,
-    /// File for the network. Its folder must exist.
+    /// Weight file to write. Its folder must exist.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Replace the output file if it exists.
     #[arg(long, conflicts_with = "resume")]
     pub force: bool,
-    /// Which parts the network has.
-    #[arg(long, value_enum, default_value = "wd-gnn")]
+    /// Payload of the network.
+    #[arg(long, value_enum, default_value = "wd-gnn", hide_possible_values = true)]
     pub architecture: Architecture,
-    /// How to train it [default: through the simulator where the world can say its derivative, else by imitation where there is an
-    /// expert, else by evolution].
-    #[arg(long, value_enum)]
+    /// Training method: through, ours (imitation), paper or evolve [default: through if the task has a derivative, else ours
+    /// if it has an expert, else evolve].
+    #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
-    /// The link profile whose exchange rate it is trained for; other than exact, one layer of at most four taps.
-    #[arg(long, value_enum, default_value = "exact")]
+    /// Link profile whose exchange rate is simulated; all but exact need one layer and at most four taps.
+    #[arg(long, value_enum, default_value = "exact", hide_possible_values = true)]
     pub profile: Profile,
-    /// Control ticks per exchange, where robots are to say less than their profile has room for [default: the profile's].
+    /// Control ticks per exchange [default: the profile's].
     #[arg(long, value_name = "N", value_parser = OptionRange::whole(1, MAX_EXCHANGE_TICKS).parser::<u32>())]
     pub exchange: Option<u32>,
-    /// Robots in training flights [default: the task's own, and others where conditions are mixed].
+    /// Robots per swarm [default: the task's, varied by recipes with mixed conditions].
     #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]
     pub robots: Option<usize>,
-    /// For recipes that imitate flocking: a teacher of velocities only, without the expert's potential.
+    /// Imitate an expert without collision avoidance, for flocking with the recipes ours and paper.
     #[arg(long)]
     pub no_potential: bool,
-    /// Flights in the data set [default: 400]; with the recipe through, which keeps none, per epoch [default: 100].
+    /// Episodes of the data set, or per epoch with the recipe through [default: 400, through: 100].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
-    pub trajectories: Option<usize>,
+    pub swarms: Option<usize>,
     /// Epochs [default: 30 for through and paper, 120 for ours, 100 for evolve].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub epochs: Option<usize>,
-    /// Layers of the deep part [default: the first shape of the task].
-    #[arg(long, value_name = "L", value_parser = DIMENSION.parser::<usize>())]
-    pub layers: Option<usize>,
-    /// Filter taps, K + 1 [default: likewise].
-    #[arg(long, value_name = "TAPS", value_parser = DIMENSION.parser::<usize>())]
-    pub taps: Option<usize>,
-    /// Features per layer [default: likewise].
-    #[arg(long, value_name = "G", value_parser = DIMENSION.parser::<usize>())]
-    pub features: Option<usize>,
-    /// Seed of everything random.
+    /// Layers of the deep part, filter taps and features per layer, such as 1,3,32 [default: the task's first shape].
+    #[arg(long, value_name = "L,K,G")]
+    pub shape: Option<Shape>,
+    /// Seed of weights, data and batches.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
+    /// Continue an interrupted run, or extend a finished one with a larger --epochs.
     #[arg(long)]
     pub resume: bool,
-    /// The page is written anew at every validation, and can be looked at meanwhile.
+    /// Output files. The page is updated at each validation.
     #[command(flatten)]
     pub outputs: OutputArguments,
 }
 
-/// The JSON output.
+/// Size of a network: layers, taps, features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape([usize; 3]);
+
+impl FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let numbers = text.split(',').map(|number| DIMENSION.parse(number.trim()));
+        let numbers = numbers.collect::<std::result::Result<Vec<usize>, _>>().ok();
+        let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+        numbers.map(Self).ok_or_else(|| format!("LAYERS,TAPS,FEATURES, each {DIMENSION}, such as 1,3,32"))
+    }
+}
+
+/// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
     out: String,
@@ -123,30 +132,30 @@ struct Output<'a> {
 }
 
 impl TrainArguments {
-    /// The recipe with everything that was asked for.
-    fn recipe<W: Environment>(&self) -> Result<Recipe<W>> {
+    /// Returns the recipe with all options applied.
+    fn recipe<W: World>(&self) -> Result<Recipe<W>> {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
         recipe.exchange = self.exchange.unwrap_or(self.profile.exchange_ticks());
         let possible = OptionRange::whole(self.profile.exchange_ticks().into(), MAX_EXCHANGE_TICKS);
         possible.check_whole("exchange", recipe.exchange.into())?;
-        match &mut recipe.way {
-            Way::Imitate(imitate) => {
-                imitate.flights = self.trajectories.unwrap_or(imitate.flights);
+        match &mut recipe.method {
+            Method::Imitation(imitate) => {
+                imitate.flights = self.swarms.unwrap_or(imitate.flights);
                 imitate.refresh = imitate.refresh.min(imitate.flights);
             }
-            Way::Through(through) => {
-                let flights = self.trajectories.unwrap_or(recipe.steps * through.flights);
+            Method::Bptt(through) => {
+                let flights = self.swarms.unwrap_or(recipe.steps * through.flights);
                 through.flights = flights.min(through.flights);
                 recipe.steps = flights / through.flights;
-                // Long enough for a handful of exchanges.
+                // At least ten exchanges per episode.
                 through.ticks = through.ticks.max(10 * recipe.exchange);
             }
-            Way::Evolve(_) if self.trajectories.is_some() => {
-                return Err(Error::usage("--trajectories has no effect on --recipe evolve"));
+            Method::Evolution(_) if self.swarms.is_some() => {
+                return Err(Error::usage("--swarms has no effect with --recipe evolve: leave it out"));
             }
-            Way::Evolve(_) => {}
+            Method::Evolution(_) => {}
         }
         if let Some(robots) = self.robots {
             recipe.condition.robots = robots;
@@ -154,10 +163,8 @@ impl TrainArguments {
             recipe.condition.check()?;
         }
         if self.no_potential {
-            if !matches!(recipe.way, Way::Imitate(_)) {
-                return Err(Error::usage(
-                    "--no-potential has no effect without a recipe that imitates: give --recipe ours",
-                ));
+            if !matches!(recipe.method, Method::Imitation(_)) {
+                return Err(Error::usage("--no-potential has no effect on this recipe: give --recipe ours"));
             }
             if !recipe.world.drop_potential() {
                 return Err(Error::usage(format!("--no-potential has no effect on --task {}", W::NAME)));
@@ -166,25 +173,22 @@ impl TrainArguments {
         Ok(recipe)
     }
 
-    /// What is to be trained.
-    pub fn plan<W: Environment>(&self) -> Result<Plan<W>> {
+    /// Returns the training configuration.
+    pub fn config<W: World>(&self) -> Result<Config<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
-        let size = Dimensions {
-            layers: self.layers.unwrap_or(first.layers),
-            taps: self.taps.unwrap_or(first.taps),
-            hidden: self.features.unwrap_or(first.hidden),
-            ..first
-        };
-        if size.layers > 1 && matches!(recipe.way, Way::Through(_)) {
+        let Shape([layers, taps, hidden]) =
+            self.shape.unwrap_or(Shape([first.layers, first.taps, first.hidden]));
+        let size = Dimensions { layers, taps, hidden, ..first };
+        if size.layers > 1 && matches!(recipe.method, Method::Bptt(_)) {
             return Err(Error::usage("--recipe through trains one layer: give --recipe ours for more"));
         }
         Network::<W::Task>::check_shape::<W::Shapes>(size, self.profile)?;
-        Ok(Plan::new(recipe, self.architecture, size, self.seed))
+        Ok(Config::new(recipe, self.architecture, size, self.seed))
     }
 
-    /// Trains for the world `W`.
-    pub fn run<W: Environment>(&self) -> Result {
+    /// Trains in the world `W` and prints the result.
+    pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
         self.outputs.check()?;
         let (model, quality, curves) = self.train::<W>(&stop)?;
@@ -204,11 +208,14 @@ impl TrainArguments {
         })
     }
 
-    /// What made the network.
-    fn origin<W: Environment>(&self) -> Origin {
-        let settled = self.typed.clone().or("recipe", self.recipe.unwrap_or_else(Recipe::<W>::usual).name());
+    /// Returns the origin of the network.
+    fn origin<W: World>(&self) -> Origin {
+        let resolved = self
+            .invocation
+            .clone()
+            .with_default("recipe", self.recipe.unwrap_or_else(Recipe::<W>::usual).name());
         let out = self.out.display().to_string();
-        Origin::new(settled.or("out", &out).command("train"), out)
+        Origin::new(resolved.with_default("out", &out).command("train"), out)
     }
 
     fn print<W: Environment>(&self, model: &ModelFile, quality: &Quality) {
@@ -226,14 +233,14 @@ impl TrainArguments {
         let profile = match self.profile {
             Profile::Exact => String::new(),
             Profile::Espnow => " --profile espnow".into(),
-            // As many as the air carries.
+            // The number of robots that the radio channel carries.
             profile => format!(" --profile {} --robots 10", profile.name()),
         };
-        let fly = if self.task == "flocking" { "flock".into() } else { format!("fly --task {}", W::NAME) };
-        println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
+        let task = if self.task == "flocking" { String::new() } else { format!(" --task {}", W::NAME) };
+        println!("evaluate it: host-sim eval{task} --model {}{profile}", self.out.display());
     }
 
-    /// Checks before training that the output file can be written, and that no network is lost.
+    /// Checks that the output file can be written and that no network is overwritten.
     fn check_out(&self) -> Result {
         if self.out.is_file() && !self.force && !self.resume {
             return Err(Error::usage(format!(
@@ -248,27 +255,27 @@ impl TrainArguments {
         files::probe(&self.out)
     }
 
-    /// Trains, writes the file, and returns it.
-    pub fn train<W: Environment>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
-        let plan = self.plan::<W>()?;
+    /// Trains the network and writes the file.
+    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
+        let config = self.config::<W>()?;
         self.check_out()?;
         let checkpoint = checkpoint::path(&self.out);
         let resume =
-            self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name, plan.numbers())).transpose()?;
-        let bar = progress::bar(plan.recipe.epochs as u64, "training");
+            self.resume.then(|| Checkpoint::load(&checkpoint, &config.name, config.numbers())).transpose()?;
+        let bar = progress::bar(config.recipe.epochs as u64, "training");
         let curves = Mutex::new(Curves { title: W::TITLE, score: W::SCORE, epochs: Vec::new() });
         let origin = self.origin::<W>();
-        let watcher = OnScreen {
+        let watcher = ProgressWatcher {
             bar: &bar,
             arguments: self,
             checkpoint: &checkpoint,
             curves: &curves,
             origin: &origin,
         };
-        let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
+        let trained = Train { config: &config, out: &self.out, resume, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
         if let Err(Error::Interrupted) = &trained {
-            eprintln!("host-sim: {} has the best network so far; --resume goes on", self.out.display());
+            eprintln!("host-sim: {} has the best network so far; --resume continues", self.out.display());
         }
         let (model, quality) = trained?;
         files::write(&self.out, model.as_bytes())?;
@@ -276,7 +283,7 @@ impl TrainArguments {
     }
 }
 
-struct OnScreen<'a> {
+struct ProgressWatcher<'a> {
     bar: &'a Progress,
     arguments: &'a TrainArguments,
     checkpoint: &'a PathBuf,
@@ -284,7 +291,7 @@ struct OnScreen<'a> {
     origin: &'a Origin,
 }
 
-impl Watcher for OnScreen<'_> {
+impl Watcher for ProgressWatcher<'_> {
     fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>) {
         self.bar.set_position(epoch as u64);
         self.bar.set_message(match validation {
@@ -293,7 +300,7 @@ impl Watcher for OnScreen<'_> {
         });
         let mut curves = self.curves.lock().unwrap_or_else(PoisonError::into_inner);
         curves.epochs.push(Epoch { epoch, loss, validation });
-        // As it goes. What cannot be written now is told at the end.
+        // A write error is reported at the end of the training.
         if let (Some(path), Some(_)) = (&self.arguments.outputs.report, validation)
             && !files::is_standard_output(path)
         {

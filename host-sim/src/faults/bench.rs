@@ -1,4 +1,4 @@
-//! The bench: the same swarms, flown with and without a fault.
+//! Episodes of the same swarms with and without faults.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,37 +19,35 @@ use crate::{
     world::{Environment, Scenario, StateOf},
 };
 
-/// What is flown.
+/// Setup of the episodes of a table.
 #[derive(Clone, Debug)]
-pub struct Bench<W: Environment> {
-    /// The models and the profile.
-    pub eval: EvalConfig<W>,
-    /// The condition.
+pub struct Bench<W: World> {
+    /// Models and profile.
+    pub lineup: EvalConfig<W>,
     pub condition: Scenario,
-    /// How many swarms per row.
+    /// Swarms per row.
     pub swarms: usize,
     /// Seed of the swarms and of the faults.
     pub seed: u64,
-    /// Whom robots believe.
+    /// Trust among robots.
     pub trust: Trust,
 }
 
-/// One flight under a fault, with every robot at every tick.
+/// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
-pub struct FaultFlight<W: Environment> {
-    /// What was measured.
-    pub flight: EpisodeMetrics,
+pub struct FaultFlight<W: World> {
+    pub flight: Flight,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
 
-impl<W: Environment> FaultFlight<W> {
-    /// The sum of the scores of those robots that `odd` does not leave out.
+impl<W: World> FaultFlight<W> {
+    /// Returns the sum of the scores of the robots that `odd` does not exclude.
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
     }
 
-    /// The score of the same at the end.
+    /// Returns the score of these robots at the end.
     pub fn last(&self, odd: &[bool]) -> f64 {
         self.states.len().checked_sub(1).map_or(0.0, |tick| self.score(tick, odd))
     }
@@ -61,16 +59,16 @@ impl<W: Environment> FaultFlight<W> {
     }
 }
 
-/// Flights of all swarms under one fault.
+/// Episodes of all swarms with one set of faults.
 #[derive(Clone, Debug)]
-pub struct FaultFlights<W: Environment> {
-    /// One per swarm.
+pub struct FaultFlights<W: World> {
+    /// One episode per swarm.
     pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
-impl<W: Environment> FaultFlights<W> {
-    /// Cost against a fault-free run of the same swarms.
+impl<W: World> FaultFlights<W> {
+    /// Returns the cost relative to fault-free episodes of the same swarms.
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
             let numbered = (0..).zip(&flown.flights);
@@ -79,7 +77,7 @@ impl<W: Environment> FaultFlights<W> {
         total(self) / total(without)
     }
 
-    /// How near robots came to each other, where `expert` close pairs per flight are the expert's.
+    /// Returns the distances between robots, given the expert's close pairs per episode.
     pub fn nearness(&self, expert: f64) -> Nearness {
         let flights = || self.flights.iter().map(|flown| &flown.flight);
         let per_flight = |count: u32| f64::from(count) / self.flights.len() as f64;
@@ -94,44 +92,41 @@ impl<W: Environment> FaultFlights<W> {
         }
     }
 
-    /// Pairs closer than 0.1 m, in pair-ticks per flight.
+    /// Returns the pairs closer than 0.1 m, in pair-ticks per episode.
     pub fn close_pairs(&self) -> f64 {
         let close: u32 = self.flights.iter().map(|flown| flown.flight.close_pairs[0]).sum();
         f64::from(close) / self.flights.len() as f64
     }
 
-    /// Mean total score.
+    /// Returns the mean total score.
     pub fn total(&self) -> f64 {
         let sum: f64 = self.flights.iter().map(|flown| flown.flight.total()).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Mean score at the end.
+    /// Returns the mean final score.
     pub fn last(&self) -> f64 {
         let numbered = (0..).zip(&self.flights);
         let sum: f64 = numbered.map(|(swarm, flight)| flight.last(&self.odd(swarm, flight))).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Mean disagreement of parameters at the end.
+    /// Returns the mean final disagreement of parameters.
     pub fn disagreement(&self) -> f64 {
         let sum: f64 = self.flights.iter().filter_map(|flown| flown.flight.disagreement).sum();
         sum / self.flights.len() as f64
     }
 
-    /// Whether every robot did the same as in another run, to the last bit.
+    /// Returns whether all states equal those of another run, bit for bit.
     pub fn same(&self, other: &Self) -> bool {
         let pairs = self.flights.iter().zip(&other.flights);
         self.flights.len() == other.flights.len() && pairs.into_iter().all(|(a, b)| a.states == b.states)
     }
 
-    /// What was counted, over all swarms.
-    pub fn counters(&self) -> Counters {
+    /// Returns the sum of the counters of all swarms.
+    pub fn tally(&self) -> Counters {
         let mut sum = Counters::default();
-        self.flights
-            .iter()
-            .filter_map(|flown| flown.flight.counters.as_ref())
-            .for_each(|counters| sum.add(counters));
+        self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
         sum
     }
 
@@ -140,8 +135,8 @@ impl<W: Environment> FaultFlights<W> {
     }
 }
 
-impl<W: Environment> Bench<W> {
-    /// A bench with these models.
+impl<W: World> Bench<W> {
+    /// Creates a setup.
     pub fn new(
         eval: EvalConfig<W>,
         condition: Scenario,
@@ -154,7 +149,7 @@ impl<W: Environment> Bench<W> {
         Ok(Self { eval, condition, swarms, seed, trust })
     }
 
-    /// Flies all swarms with a fault.
+    /// Runs all swarms with faults.
     pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
         let mut eval = self.eval.clone();
@@ -175,8 +170,8 @@ impl<W: Environment> Bench<W> {
         Ok(FaultFlights { flights, faults })
     }
 
-    /// Close pairs per flight of the expert in the same swarms, with the senses and motors that faults leave it; none where there is no
-    /// expert.
+    /// Returns the expert's close pairs per episode with the sensor and motor faults; `None`
+    /// without an expert.
     pub fn expert_pairs(&self, faults: &Faults) -> Result<Option<f64>> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
         let Self { eval, condition, seed, .. } = self;
@@ -192,35 +187,39 @@ impl<W: Environment> Bench<W> {
         Ok(Some(pairs.iter().sum::<f64>() / self.swarms as f64))
     }
 
-    /// The same bench with another length of flight and no more than so many swarms.
+    /// Returns a setup with another length and at most this number of swarms.
     #[must_use]
     pub fn longer(&self, ticks: u32, swarms: usize) -> Self {
         let condition = Scenario { ticks, ..self.condition };
         Self { condition, swarms: self.swarms.min(swarms), ..self.clone() }
     }
 
-    /// The command that flies these swarms by hand with faults as they are typed.
-    pub fn command(&self, options: &str) -> String {
+    /// Returns the command that runs these swarms with fault settings such as `drop-chance=0.3`.
+    pub fn command(&self, settings: &str) -> String {
         let Scenario { robots, ticks, .. } = self.condition;
-        let step = self.eval.step.map_or(String::new(), |step| format!(" --step-size {step}"));
-        let plain = if self.trust == Trust::Plain { " --plain" } else { "" };
-        let words = format!(
-            "host-sim fly --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}{step} {options}{plain}",
+        let mut command = format!(
+            "host-sim eval --task {} --profile {}{} --robots {robots} --ticks {ticks} --swarms {} --seed {}",
             W::NAME,
-            self.eval.profile.name(),
+            self.lineup.profile.name(),
+            // The table uses the networks that robots carry.
+            if W::NAME == "flocking" { " --recipe ours" } else { "" },
             self.swarms,
             self.seed
         );
-        words.trim_end().to_owned()
+        if let Some(step) = self.lineup.step {
+            command.extend([" --step-size ", &step.to_string()]);
+        }
+        command.extend(settings.split_whitespace().flat_map(|setting| [" --fault ", setting]));
+        command + if self.trust == Trust::Plain { " --no-robustness" } else { "" }
     }
 
-    /// Exchanges in a flight.
+    /// Returns the exchanges per episode.
     pub fn exchanges(&self) -> u32 {
         self.condition.ticks.div_ceil(self.eval.profile.exchange_ticks())
     }
 }
 
-/// Writes down where everybody is.
+/// Observer that records all states.
 struct Recorder<S>(Vec<Vec<S>>);
 
 impl<W: Environment> Observer<W> for Recorder<StateOf<W>> {
@@ -238,7 +237,7 @@ mod tests {
     use crate::world::flock::Flock;
 
     #[test]
-    fn who_is_left_out_does_not_count() {
+    fn excluded_robots_do_not_count() {
         let motion = |velocity| Motion { position: [0.0; 2], velocity };
         let tick = |far| vec![motion([1.0, 0.0]), motion([100.0, 100.0]), motion([far, 0.0])];
         let flight = EpisodeMetrics {
@@ -251,7 +250,7 @@ mod tests {
         };
         let flown = FaultFlight { flight, world: Flock::<2>::default(), states: vec![tick(3.0), tick(5.0)] };
         let odd = [false, true, false];
-        // 1 m/s off their mean, and 2 m/s.
+        // The robots differ from their mean by 1 m/s, then by 2 m/s.
         assert!((flown.total(&odd) - 5.0).abs() < 1.0e-12);
         assert!((flown.last(&odd) - 4.0).abs() < 1.0e-12);
         assert!(flown.last(&[false; 3]) > 1000.0);

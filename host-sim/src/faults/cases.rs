@@ -1,41 +1,42 @@
-//! What is flown: one line per row, as it is typed.
+//! Rows of the table of faults, each with its settings.
 
 use super::{
     properties::{self as must, Property, SOON},
     row::Yardstick,
 };
 
-/// What a row costs at most unless there is a reason for another limit.
+/// Default cost limit.
 const USUAL: f64 = 1.5;
-/// Frames with a wrong key that are heard.
+/// Number of received frames with a wrong key.
 const FORGERIES: u64 = 1_000_000;
-/// Forged frames per robot and exchange at most: a tick looks at 256, and honest ones must be among them.
+/// Largest number of forged frames per robot and exchange: a robot reads 256 frames per tick,
+/// including honest ones.
 const MOST_FORGERIES: u64 = 200;
 
-/// A row to be flown.
+/// Row to run.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What goes wrong.
+    /// Name of the fault.
     pub fault: &'static str,
-    /// How much of it.
+    /// Strength of the fault.
     pub level: String,
-    /// The same as it is typed.
+    /// Settings, such as `drop-chance=0.3`.
     pub options: String,
-    /// What the flights go through that it is compared with, as it is typed.
+    /// Settings of the episodes to compare with.
     pub against: String,
-    /// The largest cost that holds.
+    /// Largest acceptable cost.
     pub limit: Option<f64>,
-    /// Why, where it is not `USUAL`.
+    /// Reason for a limit other than `USUAL`.
     pub because: &'static str,
-    /// What else must hold.
+    /// Property to check.
     pub property: Property,
-    /// The length of its flights in ticks, where it must be another than that of the others.
+    /// Ticks per episode, if different from other rows.
     pub ticks: Option<u32>,
-    /// The most swarms that it takes.
+    /// Largest number of swarms.
     pub swarms: usize,
-    /// What it is compared with, besides the same swarms without the fault.
+    /// Comparison besides the same swarms without the fault.
     pub yardstick: Yardstick,
-    /// How many times as large the robots' steps of learning are.
+    /// Factor of the online step size.
     pub step: f32,
 }
 
@@ -56,7 +57,7 @@ impl Case {
         }
     }
 
-    /// A row of somebody's own, as it is typed. What it may cost, nobody has said.
+    /// Row with user-defined settings and no cost limit.
     pub fn of_options(options: &str) -> Self {
         Self { limit: None, ..Self::new("your own", options.trim(), options.trim()) }
     }
@@ -78,7 +79,7 @@ impl Case {
     }
 
     fn jammed(self) -> Self {
-        Self { yardstick: Yardstick::Jammed, ..self.against("--drop-chance 1") }
+        Self { yardstick: Yardstick::Jammed, ..self.against("drop-chance=1") }
     }
 
     fn expert_too(self) -> Self {
@@ -90,18 +91,18 @@ impl Case {
     }
 }
 
-/// What rows depend on.
+/// Quantities that rows depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances {
-    /// Robots of a swarm.
+    /// Robots per swarm.
     pub robots: usize,
-    /// The length of a flight.
+    /// Ticks per episode.
     pub ticks: u32,
-    /// How many robots hear a frame that everybody hears, over all flights of a row.
+    /// Number of receptions of a broadcast that all robots hear, over all episodes of a row.
     pub heard_per_frame: u64,
 }
 
-/// All of them.
+/// Returns all rows.
 pub fn all(circumstances: &Circumstances) -> Vec<Case> {
     let Circumstances { robots, ticks, heard_per_frame } = *circumstances;
     [
@@ -124,11 +125,10 @@ fn percent(share: f64) -> String {
 
 fn radio() -> Vec<Case> {
     let lost = |chance: f64, limit| {
-        Case::new("loss, independent", percent(chance), format!("--drop-chance {chance}")).costs(limit)
+        Case::new("loss, independent", percent(chance), format!("drop-chance={chance}")).costs(limit)
     };
     let lost_in_bursts = |chance: f64, limit| {
-        Case::new("loss, bursts of 5", percent(chance), format!("--drop-chance {chance} --burst 5"))
-            .costs(limit)
+        Case::new("loss, bursts of 5", percent(chance), format!("drop-chance={chance} burst=5")).costs(limit)
     };
     vec![
         lost(0.1, 1.05),
@@ -138,15 +138,15 @@ fn radio() -> Vec<Case> {
         lost_in_bursts(0.1, 1.05),
         lost_in_bursts(0.3, 1.10),
         lost_in_bursts(0.6, 1.25),
-        Case::new("one-way links", "30 % of directions", "--one-way 0.3"),
-        Case::new("hidden terminals", "no slots", "--collisions"),
-        Case::new("interference", "20 %, 50 ms", "--interference 0.2:5"),
-        Case::new("duplicates", "20 %", "--duplicate-chance 0.2").costs(1.0).must(must::same_bits),
-        Case::new("reordering", "20 %, 5 ticks", "--delay 0.2:5").costs(1.1).must(must::late_ignored),
-        Case::new("corruption", "10 %, one bit to all", "--corrupt-chance 0.1")
+        Case::new("one-way links", "30 % of directions", "one-way=0.3"),
+        Case::new("hidden terminals", "no slots", "collisions=true"),
+        Case::new("interference", "20 %, 50 ms", "interference=0.2:5"),
+        Case::new("duplicates", "20 %", "duplicate-chance=0.2").costs(1.0).must(must::same_bits),
+        Case::new("reordering", "20 %, 5 ticks", "delay=0.2:5").costs(1.1).must(must::late_ignored),
+        Case::new("corruption", "10 %, one bit to all", "corrupt-chance=0.1")
             .costs(1.05)
             .must(must::some_refused),
-        Case::new("mixed models", "50 % of robots", "--other-model 0.5"),
+        Case::new("mixed models", "50 % of robots", "mixed-models=0.5"),
     ]
 }
 
@@ -154,23 +154,25 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
     let forge = FORGERIES.div_ceil(heard_per_frame.max(1)).min(MOST_FORGERIES);
     let held = |ticks: u32| {
         let level = if ticks == 1 { "1 tick".into() } else { format!("{ticks} ticks") };
-        Case::new("frames held back by a stranger", level, format!("--hold-back {ticks}"))
+        Case::new("frames held back by a stranger", level, format!("attack-delay={ticks}"))
     };
-    // Who hears nothing for so many ticks begins as much later, whatever else it does: that is what all are out of contact for.
+    // Delayed frames postpone the start of coordination by the delay. The comparison is a radio
+    // outage of that length.
     let late = |ticks: u32| {
-        let deaf = (0..robots).map(|robot| format!("--drop {robot}@0-{ticks}")).collect::<Vec<_>>();
+        let deaf = (0..robots).map(|robot| format!("radio-outage={robot}@0-{ticks}")).collect::<Vec<_>>();
         Case { yardstick: Yardstick::Deaf, ..held(ticks).against(deaf.join(" ")).costs(1.1) }
     };
-    // What is too old is refused, which leaves robots as alone as a jammer does, and no worse off.
+    // Frames with a longer delay are rejected. The robots are then as isolated as with a jammer,
+    // and no worse.
     let refused = |ticks| held(ticks).jammed().costs(1.0).must(must::delay_refused);
     vec![
-        // A second is recorded and played back for nine more; one robot is restarted meanwhile.
-        Case::new("replay, over a reboot", "10 s", "--reboot 0@300 --replay 100")
-            .against("--reboot 0@300")
+        // Records one second and replays it for nine; one robot restarts meanwhile.
+        Case::new("replay, over a reboot", "10 s", "reboot=0@300 replay=100")
+            .against("reboot=0@300")
             .costs(1.0)
             .must(must::replays_refused)
             .lasts(1000, 1),
-        Case::new("forged, wrong key", "10⁶ frames", format!("--forge {forge}"))
+        Case::new("forged, wrong key", "10⁶ frames", format!("forge={forge}"))
             .costs(1.0)
             .must(must::forgeries_refused),
         late(1),
@@ -178,8 +180,8 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
         refused(5),
         refused(20),
         refused(45),
-        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000").jammed() }
-            .because("who fills the air keeps honest frames out of it; a tick is to stay within its time")
+        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "forge=1000").jammed() }
+            .because("a flood blocks honest frames; the tick must stay within its time")
             .must(must::within_budget)
             .lasts(20, 1),
     ]
@@ -187,12 +189,12 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
 
 fn insiders() -> Vec<Case> {
     let lying = |fault, about: &str, share: f64, limit| {
-        Case::new(fault, percent(share) + " of robots", format!("--liars {about}:{share}")).costs(limit)
+        Case::new(fault, percent(share) + " of robots", format!("liars={about}:{share}")).costs(limit)
     };
     let (parameters, state) = ("insiders lie about parameters", "insiders lie about state, taps");
     let subtle = "insiders lie as far as believed";
     let invented = |level: &str, options: &str| {
-        Case::new("the same where names are proven", level, format!("{options} --proofs"))
+        Case::new("the same where names are proven", level, format!("{options} peer-auth=true"))
             .costs(1.25)
             .must(must::not_crowded_out)
     };
@@ -203,22 +205,22 @@ fn insiders() -> Vec<Case> {
         lying(state, "STATE", 0.2, USUAL).must(must::liars_rejected),
         lying(subtle, "SUBTLE", 0.1, USUAL).must(must::never_within_5_cm),
         lying(subtle, "SUBTLE", 0.2, USUAL).must(must::never_within_5_cm),
-        Case::new("an insider spoofs everybody", "one frame each", "--spoof 50").must(must::heard_again),
-        Case::new("an insider invents names", "16, a table", "--sybil 16").must(must::not_crowded_out),
-        Case::new("an insider invents names", "64, all counts", "--sybil 64").must(must::not_crowded_out),
-        invented("16, a table", "--sybil 16"),
-        invented("64, all counts", "--sybil 64"),
-        invented("16, 10 cm away", "--sybil 16 --sybil-at 0.1"),
-        Case::new("names are proven", "nobody attacks", "--proofs").costs(1.1),
-        Case::new("names are proven, losses", "30 %", "--proofs --drop-chance 0.3")
-            .against("--drop-chance 0.3")
+        Case::new("an insider spoofs everybody", "one frame each", "spoof=50").must(must::heard_again),
+        Case::new("an insider invents names", "16, a table", "sybil=16").must(must::not_crowded_out),
+        Case::new("an insider invents names", "64, all counts", "sybil=64").must(must::not_crowded_out),
+        invented("16, a table", "sybil=16"),
+        invented("64, all counts", "sybil=64"),
+        invented("16, 10 cm away", "sybil=16 sybil-distance=0.1"),
+        Case::new("names are proven", "nobody attacks", "peer-auth=true").costs(1.1),
+        Case::new("names are proven, losses", "30 %", "peer-auth=true drop-chance=0.3")
+            .against("drop-chance=0.3")
             .costs(1.25),
-        Case::new("a new key, one captured", "at 8 s", "--kill 3@30 --rekey 50-800 --expel 3")
-            .against("--kill 3@30")
+        Case::new("a new key, one captured", "at 8 s", "kill=3@30 rekey=50-800 expel=3")
+            .against("kill=3@30")
             .must(must::rekeyed)
             .lasts(900, 1),
-        Case::new("the same with losses", "30 %", "--kill 3@30 --rekey 50-800 --expel 3 --drop-chance 0.3")
-            .against("--kill 3@30 --drop-chance 0.3")
+        Case::new("the same with losses", "30 %", "kill=3@30 rekey=50-800 expel=3 drop-chance=0.3")
+            .against("kill=3@30 drop-chance=0.3")
             .must(must::rekeyed)
             .lasts(900, 1),
     ]
@@ -228,67 +230,67 @@ fn sensors() -> Vec<Case> {
     let stops = |fault, options: &str| {
         Case::new(fault, "10 % at 0.5 s", options)
             .costs(1.15)
-            .because("the others are to fly on as if nothing had happened")
+            .because("the other robots must be unaffected")
             .must(must::no_close_pair)
     };
     vec![
-        Case::new("noise of positions", "10 cm", "--position-noise 0.1").costs(1.1).must(must::believed),
-        Case::new("noise of positions", "30 cm", "--position-noise 0.3")
+        Case::new("noise of positions", "10 cm", "position-noise=0.1").costs(1.1).must(must::believed),
+        Case::new("noise of positions", "30 cm", "position-noise=0.3")
             .costs(1.25)
             .must(must::share_believed)
             .expert_too(),
-        Case::new("noise of velocities", "0.1 m/s", "--velocity-noise 0.1").costs(1.1).must(must::believed),
-        Case::new("noise of both", "10 cm, 0.1 m/s", "--position-noise 0.1 --velocity-noise 0.1")
+        Case::new("noise of velocities", "0.1 m/s", "velocity-noise=0.1").costs(1.1).must(must::believed),
+        Case::new("noise of both", "10 cm, 0.1 m/s", "position-noise=0.1 velocity-noise=0.1")
             .costs(1.1)
             .must(must::believed),
-        Case::new("positions off for good", "10 cm", "--position-bias 0.1")
+        Case::new("positions off for good", "10 cm", "position-bias=0.1")
             .must(must::share_believed)
             .expert_too(),
-        Case::new("velocities off for good", "0.1 m/s", "--velocity-bias 0.1")
+        Case::new("velocities off for good", "0.1 m/s", "velocity-bias=0.1")
             .must(must::share_believed)
             .expert_too(),
-        Case::new("headings off", "30° on 20 %", "--heading-error 30:0.2").expert_too(),
-        stops("sensors freeze", "--sensor frozen:0.1@50"),
-        stops("sensors are lost", "--sensor lost:0.1@50"),
+        Case::new("headings off", "30° on 20 %", "heading-error=30:0.2").expert_too(),
+        stops("sensors freeze", "sensor=frozen:0.1@50"),
+        stops("sensors are lost", "sensor=lost:0.1@50"),
     ]
 }
 
 fn motors() -> Vec<Case> {
     vec![
-        Case::new("motors stuck", "10 %", "--motor stuck:0.1").expert_too(),
-        Case::new("motors dead", "20 % at 0.1 s", "--motor dead:0.2@10").expert_too(),
-        Case::new("motors weak", "40 % thrust on 20 %", "--motor weak:0.2").expert_too(),
-        Case::new("motors saturate", "3 m/s²", "--saturation 3")
+        Case::new("motors stuck", "10 %", "motor=stuck:0.1").expert_too(),
+        Case::new("motors dead", "20 % at 0.1 s", "motor=dead:0.2@10").expert_too(),
+        Case::new("motors weak", "40 % thrust on 20 %", "motor=weak:0.2").expert_too(),
+        Case::new("motors saturate", "3 m/s²", "saturation=3")
             .expert_too()
             .costs(5.0)
-            .because("1.5 times 10/3: with 3 in place of 10 m/s² whoever steers takes that much longer"),
+            .because("1.5 times 10/3: with 3 instead of 10 m/s², every maneuver takes that much longer"),
     ]
 }
 
 fn clocks(robots: usize) -> Vec<Case> {
-    // Every tenth, forth and back in turn.
-    let jump = |(robot, ticks): (usize, i32)| format!("--time-jump {robot}@50:{ticks}");
+    // Every tenth robot, with alternating signs.
+    let jump = |(robot, ticks): (usize, i32)| format!("time-jump={robot}@50:{ticks}");
     let jumps = (0..robots).step_by(10).zip([100, -40].into_iter().cycle()).map(jump);
     vec![
-        // What 100 ppm come to in 100 s.
-        Case::new("clock skew", "±1 tick", "--skew 1").must(must::within_guard),
-        Case::new("clock drift", "0.5 %", "--drift 5000"),
+        // 100 ppm cause this difference in 100 s.
+        Case::new("clock skew", "±1 tick", "skew=1").must(must::within_guard),
+        Case::new("clock drift", "0.5 %", "drift=5000"),
         Case::new("clocks jump", "10 % by 1 or −0.4 s at 0.5 s", jumps.collect::<Vec<_>>().join(" ")),
-        Case::new("ticks skipped", "20 %", "--skip 0.2").must(must::share_believed),
+        Case::new("ticks skipped", "20 %", "missed-ticks=0.2").must(must::share_believed),
     ]
 }
 
 fn switching(robots: usize, ticks: u32) -> Vec<Case> {
-    // One robot after the other; the last one has time to come back.
+    // One robot after the other; the last one has time to return.
     let each = |option: &str| {
         let turns = (1..).map(|n| (n as usize % robots, 10 * n)).take_while(|(_, tick)| tick + SOON < ticks);
-        turns.map(|(robot, tick)| format!("--{option} {robot}@{tick}")).collect::<Vec<_>>().join(" ")
+        turns.map(|(robot, tick)| format!("{option}={robot}@{tick}")).collect::<Vec<_>>().join(" ")
     };
-    let kills = (0..robots).step_by(5).map(|robot| format!("--kill {robot}@50"));
+    let kills = (0..robots).step_by(5).map(|robot| format!("kill={robot}@50"));
     vec![
         Case::new("reboot in flight", "one robot per 100 ms", each("reboot")).must(must::back_soon),
         Case::new("brown-out in a write", "one robot per 100 ms", each("brown-out")).must(must::back_soon),
-        Case::new("joining in flight", "20 % at 1 s", "--join 0.2@100").must(must::back_soon),
+        Case::new("joining in flight", "20 % at 1 s", "join=0.2@100").must(must::back_soon),
         Case::new("death", "20 % at 0.5 s", kills.collect::<Vec<_>>().join(" "))
             .costs(1.15)
             .must(must::forgotten_soon),
@@ -297,10 +299,10 @@ fn switching(robots: usize, ticks: u32) -> Vec<Case> {
 
 fn separation() -> Vec<Case> {
     vec![
-        Case::new("partition and re-merge", "1 s", "--partition 50-150")
-            .must(must::agrees_again)
+        Case::new("partition and re-merge", "1 s", "partition=50-150").must(must::agrees_again).lasts(400, 2),
+        Case::new("isolation", "one robot, 3 s", "radio-outage=0@20-320")
+            .must(must::comes_to_rest)
             .lasts(400, 2),
-        Case::new("isolation", "one robot, 3 s", "--drop 0@20-320").must(must::comes_to_rest).lasts(400, 2),
         Case {
             step: 1.0e6, ..Case::new("gradient blow-up", "loss × 10⁶", "").must(must::inside_the_ball)
         },
@@ -308,12 +310,12 @@ fn separation() -> Vec<Case> {
 }
 
 fn combinations() -> Vec<Case> {
-    let noise = "--position-noise 0.1 --velocity-noise 0.1";
+    let noise = "position-noise=0.1 velocity-noise=0.1";
     vec![
         Case::new(
             "state liars among noisy robots",
             "20 %, 10 cm, 0.1 m/s",
-            format!("{noise} --liars STATE:0.2"),
+            format!("{noise} liars=STATE:0.2"),
         )
         .against(noise)
         .costs(1.1)
@@ -321,19 +323,15 @@ fn combinations() -> Vec<Case> {
         Case::new(
             "loss, noise, subtle liars",
             "30 %, 10 cm, 10 %",
-            "--drop-chance 0.3 --position-noise 0.1 --liars SUBTLE:0.1",
+            "drop-chance=0.3 position-noise=0.1 liars=SUBTLE:0.1",
         )
         .must(must::share_believed),
-        Case::new(
-            "one-way, late, joining",
-            "30 %, 50 % by 5, 20 %",
-            "--one-way 0.3 --delay 0.5:5 --join 0.2@100",
-        )
-        .must(must::back_soon),
+        Case::new("one-way, late, joining", "30 %, 50 % by 5, 20 %", "one-way=0.3 delay=0.5:5 join=0.2@100")
+            .must(must::back_soon),
         Case::new(
             "interference, skips, noise, weak",
             "20 %, 10 %, 0.1 m/s, 20 %",
-            "--interference 0.2:5 --skip 0.1 --velocity-noise 0.1 --motor weak:0.2",
+            "interference=0.2:5 missed-ticks=0.1 velocity-noise=0.1 motor=weak:0.2",
         )
         .expert_too(),
     ]
@@ -342,29 +340,25 @@ fn combinations() -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault_options::FlightArguments;
+    use crate::medium::options::Faults;
 
     fn cases() -> Vec<Case> {
         all(&Circumstances { robots: 50, ticks: 200, heard_per_frame: 100_000 })
     }
 
     #[test]
-    fn every_row_can_be_typed_and_is_said_as_it_is_typed() {
+    fn every_row_has_valid_faults() {
         for Case { fault, options, against, .. } in cases() {
             for options in [options, against] {
-                let typed = FlightArguments::typed(&options).unwrap();
-                typed.faults(50, u32::MAX, 7).unwrap_or_else(|error| panic!("{fault}: {error}"));
-                let mut said: Vec<String> = typed.words().split_whitespace().map(str::to_owned).collect();
-                let mut asked: Vec<&str> = options.split_whitespace().collect();
-                said.sort();
-                asked.sort_unstable();
-                assert_eq!(said, asked, "{fault}");
+                let faults = Faults::parse(&options).unwrap();
+                faults.check(50, u32::MAX).unwrap_or_else(|error| panic!("{fault}: {error}"));
+                assert_eq!(Faults::parse(&faults.settings()).unwrap(), faults, "{fault}");
             }
         }
     }
 
     #[test]
-    fn no_two_rows_are_the_same() {
+    fn rows_are_unique() {
         let mut names: Vec<(&str, String)> =
             cases().into_iter().map(|case| (case.fault, case.level)).collect();
         let count = names.len();
@@ -374,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_beyond_the_usual_one_has_a_reason() {
+    fn unusual_limits_have_a_reason() {
         for case in cases() {
             let unusual = case.limit.is_none_or(|limit| limit > USUAL);
             assert!(!unusual || !case.because.is_empty(), "{}", case.fault);

@@ -1,23 +1,23 @@
-//! The table of faults: what goes wrong, what it costs, how near robots come to each other, and what must hold all the same.
+//! Table of faults: cost, distances and properties under each fault.
 //!
-//! Cost is the total score (for flocking, the velocity variation) of the robots that are honest, whole and alive to the end, against
-//! the fault-free run of the same robots of the same swarms. Close pairs are those of everybody in the sky: a collision is a
-//! collision. Always: no panic, all parameters finite and inside the ball, every command within its limit, every refusal counted by
-//! its reason.
+//! The cost is the total score of the honest, intact and surviving robots relative to the
+//! fault-free run of the same robots (for flocking, the velocity variation). Close pairs count all
+//! flying robots. In all rows, the run must not panic, parameters stay finite and inside the ball,
+//! commands stay within limits, and rejected frames are counted by reason.
 
 pub mod bench;
 pub mod cases;
-pub mod flown;
 pub mod frames;
 pub mod properties;
 pub mod row;
+pub mod rows;
 
 pub use self::row::{Row, cells};
 
-use self::{bench::Bench, cases::Case, flown::Rows};
-use crate::{error::Result, world::Environment};
+use self::{bench::Bench, cases::Case, rows::Rows};
+use crate::{error::Result, world::World};
 
-/// The rows of a table: each can be flown by itself.
+/// Rows of a table; each can run separately.
 #[allow(missing_debug_implementations, reason = "flights are long")]
 pub struct Plan<W: Environment> {
     flown: Rows<W>,
@@ -25,8 +25,9 @@ pub struct Plan<W: Environment> {
     frames: Vec<Row>,
 }
 
-impl<W: Environment> Plan<W> {
-    /// Those of a bench whose fault or level has `only` in it, and one of `own` options, if there are any.
+impl<W: World> Plan<W> {
+    /// Returns the rows of a setup whose fault or level contains `only`, and one row for the
+    /// settings `own`, if not empty.
     pub fn new(bench: &Bench<W>, only: &str, own: &str) -> Result<Self> {
         let only = only.to_lowercase();
         let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
@@ -41,12 +42,12 @@ impl<W: Environment> Plan<W> {
         Ok(Self { flown, cases, frames })
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.cases.len() + self.frames.len()
     }
 
-    /// Flies one of them and judges it.
+    /// Runs one row and checks it.
     pub fn fly(&self, row: usize) -> Result<Row> {
         match self.cases.get(row) {
             Some(case) => self.flown.fly(case),

@@ -1,103 +1,103 @@
-//! A row of the table of faults.
+//! Row of the table of faults.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
-use wdgnn_link::error::Refusals;
+use wdgnn_link::error::FrameErrorCounts;
 
 use crate::counters::{by_name, format_rejections};
 
-/// A row of the table.
+/// Result of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What goes wrong.
+    /// Name of the fault.
     pub fault: Cow<'static, str>,
-    /// How much of it.
+    /// Strength of the fault.
     pub level: String,
-    /// The same as it is typed.
+    /// Settings, such as `drop-chance=0.3`.
     pub options: String,
-    /// The command that flies it by hand; empty where nothing is flown.
+    /// Command that repeats the run; empty for rows about frames.
     pub command: String,
-    /// The seed of the swarms and of the faults.
+    /// Seed of the swarms and of the faults.
     pub seed: u64,
-    /// Cost against the fault-free run; null where cost is not the point.
+    /// Cost relative to the fault-free run; null for rows about frames.
     pub ratio: Option<f64>,
-    /// The largest ratio that holds; null where something else must hold.
+    /// Largest acceptable cost; null for rows with other criteria.
     pub limit: Option<f64>,
-    /// Why the limit is what it is, where it is not the usual one.
+    /// Reason for an unusual limit.
     pub because: Cow<'static, str>,
-    /// What it is compared with.
     pub yardstick: Yardstick,
-    /// How near robots came to each other; null where nothing is flown.
+    /// Distances between robots; null for rows about frames.
     pub nearness: Option<Nearness>,
-    /// Whether everything held.
+    /// Whether all criteria hold.
     pub holds: bool,
-    /// Frames refused, by reason.
+    /// Rejected frames by reason.
     pub refused: BTreeMap<Cow<'static, str>, u64>,
-    /// What else must hold, and what was measured.
     pub property: String,
 }
 
-/// What a row is compared with, besides the same swarms without the fault.
+/// Comparison of a row besides the same swarms without the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Yardstick {
-    /// Nothing else.
+    /// No other comparison.
     Usual,
-    /// For its close pairs, the expert, who knows all that robots sense, with the same senses and motors.
+    /// For close pairs: the expert, which senses all robots, with the same sensor and motor faults.
     ExpertToo,
-    /// Robots that nobody is heard by, close pairs and all: to be as alone as that is the worst that the fault may do.
+    /// Robots that receive no frame: the fault may isolate robots but do no more harm.
     Jammed,
-    /// Robots that hear nothing for as long at the start: who begins later has more to do, whatever else it does.
+    /// Robots that receive no frame for the delay at the start: a later start costs more.
     Deaf,
 }
 
-/// How near robots came to each other, whoever was at fault.
+/// Distances between robots.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nearness {
-    /// Pairs closer than 0.1 m, in pair-ticks per flight.
+    /// Pairs closer than 0.1 m, in pair-ticks per episode.
     pub close_pairs: f64,
-    /// As many as the expert has in the same swarms without a fault.
+    /// Close pairs of the expert in the same swarms without a fault.
     pub expert: f64,
-    /// Those of them that neither of the two could have avoided: no frame of the other came in in time, or neither can steer.
+    /// Unavoidable close pairs: neither robot had a recent frame of the other, or neither can
+    /// steer.
     pub unavoidable: f64,
-    /// The most that hold: as many as the expert has in the same swarms without a fault, those that nobody could have avoided, and
-    /// [`MORE_PAIRS`]; or as many as are [allowed](Nearness::allow) for another reason.
+    /// Largest acceptable number of close pairs: the expert's, the unavoidable ones and
+    /// [`MORE_PAIRS`], or a higher [limit](Nearness::allow).
     pub most_close_pairs: f64,
-    /// The smallest distance of any pair, in metres.
+    /// Smallest distance of any pair in m.
     pub nearest: f64,
 }
 
-/// How many close pairs more than the expert's hold, in pair-ticks per flight.
+/// Tolerance above the expert's close pairs, in pair-ticks per episode.
 pub const MORE_PAIRS: f64 = 1.0;
 
 impl Nearness {
-    /// Lets so many pairs, and [`MORE_PAIRS`], hold as well: what the fault leaves to be had.
+    /// Raises the limit to a number of close pairs plus [`MORE_PAIRS`].
     pub fn allow(&mut self, close_pairs: f64) {
         self.most_close_pairs = self.most_close_pairs.max(close_pairs + MORE_PAIRS);
     }
 }
 
 impl Row {
-    /// Whether cost and nearness are within their limits. A collision is a collision, whatever it cost.
+    /// Returns whether cost and close pairs are within their limits.
     pub fn within_limits(ratio: Option<f64>, limit: Option<f64>, nearness: Option<&Nearness>) -> bool {
         let cheap = ratio.zip(limit).is_none_or(|(ratio, limit)| ratio <= limit);
-        // Nothing is within a limit that is no number.
+        // NaN is not within any limit.
         cheap && nearness.is_none_or(|near| near.close_pairs <= near.most_close_pairs)
     }
 
-    /// Whether it holds by the expert's close pairs without a fault and [`MORE_PAIRS`] alone, whatever could have been avoided.
+    /// Returns whether the row holds with only the expert's fault-free close pairs plus
+    /// [`MORE_PAIRS`] as limit.
     pub fn holds_strictly(&self) -> bool {
         self.holds && self.nearness.is_none_or(|near| near.close_pairs <= near.expert + MORE_PAIRS)
     }
 
-    /// How bad it is: by how much the worse of cost and close pairs is of what holds.
+    /// Returns the larger ratio of cost and close pairs to their limits.
     fn badness(&self) -> f64 {
         let cost = self.ratio.zip(self.limit).map_or(0.0, |(ratio, limit)| ratio / limit);
         cost.max(self.nearness.map_or(0.0, |near| near.close_pairs / near.most_close_pairs))
     }
 
-    /// The worse of two flights of the same row: one that does not hold before one that does.
+    /// Returns the worse result of a row. Failed results are worse than passed ones.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         let key = |row: &Self| (!row.holds, row.badness());
@@ -105,12 +105,12 @@ impl Row {
     }
 }
 
-/// Refusals by reason, as rows keep them.
-pub fn reasons(refusals: &Refusals) -> BTreeMap<Cow<'static, str>, u64> {
+/// Returns rejected frames by reason.
+pub fn reasons(refusals: &FrameErrorCounts) -> BTreeMap<Cow<'static, str>, u64> {
     by_name(refusals).into_iter().map(|(reason, count)| (reason.into(), count)).collect()
 }
 
-/// The table as people read it.
+/// Returns the table as text cells.
 pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let heading = [
         "fault",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_a_close_pair_too_many_does_not_hold_whatever_it_cost() {
+    fn excess_close_pairs_fail_a_row() {
         let within = |ratio, pairs| Row::within_limits(Some(ratio), Some(1.5), Some(&near(pairs)));
         assert!(within(1.5, 1.5));
         assert!(!within(1.0, 1.6));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fault_leaves_to_be_had_is_allowed_and_no_less_than_without_it() {
+    fn limits_never_decrease() {
         let allowed = |pairs| {
             let mut near = near(0.0);
             near.allow(pairs);

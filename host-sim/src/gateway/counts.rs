@@ -1,67 +1,67 @@
-//! What went through a gateway, by direction.
+//! Counters of a gateway by direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
-use wdgnn_link::error::{Refusal, Refusals};
+use wdgnn_link::error::{FrameError, FrameErrorCounts};
 
-/// What came of frames and messages.
+/// Counters of frames and messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Frames of others that the gateway heard.
+    /// Frames of other robots that the gateway received.
     pub heard: u64,
-    /// Those of them that came after the tick had been closed that they belong to: taken up in the next one, as what they are.
+    /// Frames received after their tick; they count for the next one.
     pub late_up: u64,
-    /// Broadcasts that are no robot's.
+    /// Broadcasts of other devices.
     pub foreign: u64,
     /// Frames that the gateway's radio could not read.
     pub spoilt: u64,
-    /// Frames that were handed to the gateway.
+    /// Frames passed to the gateway.
     pub given: u64,
-    /// Those that were sent, ...
+    /// Frames passed to the gateway and sent.
     pub sent: u64,
-    /// ... that found the channel occupied, ...
+    /// Frames dropped because the channel was busy.
     pub busy: u64,
-    /// ... that came when their slot had begun, and were dropped, ...
+    /// Frames dropped because their slot had begun.
     pub late_down: u64,
-    /// ... and that the gateway had no room for.
+    /// Frames dropped because the gateway's queue was full.
     pub refused_down: u64,
-    /// Frames that were lost between the gateway's radio and the line.
+    /// Frames lost between the gateway's radio and the serial line.
     pub lost: u64,
-    /// Messages that the gateway, or this program, could not read.
+    /// Unreadable messages in both directions.
     pub damaged: u64,
-    /// Ticks of simulated robots, of all of them.
+    /// Ticks of all simulated robots.
     pub robot_ticks: u64,
-    /// Frames that simulated robots took in, of real ones and of each other.
+    /// Frames of real robots that simulated robots accepted.
     pub taken_of_real: u64,
-    /// Likewise.
+    /// Frames of simulated robots that simulated robots accepted.
     pub taken_of_simulated: u64,
-    /// Frames that they did not hear because their senders say that they are out of range.
+    /// Frames from outside the radio range, by the sender's position.
     pub beyond: u64,
 }
 
-/// What simulated robots refused, by name.
-pub fn by_name(refused: &Refusals) -> BTreeMap<&'static str, u32> {
-    refused.iter().map(|(reason, count): (Refusal, u32)| (reason.name(), count)).collect()
+/// Frames that simulated robots rejected, by reason.
+pub fn by_name(refused: &FrameErrorCounts) -> BTreeMap<&'static str, u32> {
+    refused.iter().map(|(reason, count): (FrameError, u32)| (reason.name(), count)).collect()
 }
 
-/// What is known of a robot that is not simulated: what it says.
+/// Last known state of a real robot, from its frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
-    /// Where it says that it is.
+pub struct RealRobot {
+    /// Motion in its last frame.
     pub motion: Motion,
-    /// The tick of its last frame.
+    /// Tick of its last frame.
     pub tick: u32,
-    /// Its frames that could be opened.
+    /// Number of its authentic frames.
     pub frames: u64,
 }
 
-/// Everybody who was seen, and who is said to be somebody else.
+/// Robots that were heard, and address conflicts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sightings {
-    /// By address.
-    pub real: BTreeMap<NodeId, Seen>,
-    /// Addresses of simulated robots that somebody else speaks with, too.
+    /// Real robots by address.
+    pub real: BTreeMap<NodeId, RealRobot>,
+    /// Addresses of simulated robots that other senders use.
     pub taken: BTreeSet<NodeId>,
 }

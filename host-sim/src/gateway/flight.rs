@@ -1,9 +1,9 @@
-//! All simulated robots behind one gateway: bytes of its line in, bytes of its line out.
+//! All simulated robots behind one gateway, from received to sent bytes of its line.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
-use wdgnn_link::{encoding::Codec, error::Refusals, security::key::Key, tdma::Timing};
+use wdgnn_link::{encoding::Codec, error::FrameErrorCounts, security::key::Key, tdma::Timing};
 use wdgnn_protocol::{
     companion::{self, Command},
     gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, SendResult, ToGateway, VERSION},
@@ -13,8 +13,8 @@ use wdgnn_robot::onboard::Robot;
 
 use super::{
     counts::Counts,
-    lookout::{Lookout, Sight},
-    simulated::{Overheard, Simulated, Words},
+    decoder::{FrameContent, FrameDecoder},
+    simulated::{ReceivedFrame, Simulated, Words},
 };
 use crate::{
     error::{Error, Result},
@@ -22,53 +22,51 @@ use crate::{
     world::flock::variation,
 };
 
-/// A byte in the air, in microseconds; preamble, delimiter and length are six of them, and the checksum two.
+/// Airtime of a byte in µs. Preamble, delimiter and length take six bytes, the checksum two.
 const BYTE_US: u64 = 32;
 const AROUND_BYTES: u64 = 8;
 
-/// Who flies here, and how.
+/// Configuration of the simulated robots.
 #[allow(missing_debug_implementations, reason = "there is a key in it")]
 pub struct Settings {
-    /// The simulated robots' addresses, each with the motion that it starts with.
+    /// Addresses and initial motions of the simulated robots.
     pub simulated: Vec<(NodeId, Motion)>,
-    /// How many robots there are in all, with addresses from 0 on: nobody else is heard.
+    /// Total number of robots; addresses start at 0. Frames from other addresses are dropped.
     pub robots: NodeId,
-    /// Radio range of simulated robots in metres.
+    /// Radio range of simulated robots in m.
     pub radius: f32,
-    /// The swarm's key, if frames are sealed.
+    /// Swarm key, if frames are sealed.
     pub key: Option<Key>,
-    /// Any number: of slots, and of the boot counts by which sealed frames differ from those of every other flight. By chance wherever a
-    /// key is used that others use, too.
+    /// Random number for slots and boot counts. It must differ between runs with one key.
     pub chance: u64,
 }
 
-/// Makes the robot with an address.
+/// Creates the robot with an address.
 type Make<'w, C> = Box<dyn FnMut(NodeId) -> Result<Robot<'w, C>> + 'w>;
 
-/// The flight.
+/// Running simulated robots.
 pub struct Flight<'w, C: Codec> {
     settings: Settings,
     make: Make<'w, C>,
-    /// Who is there.
-    pub lookout: Lookout,
+    pub decoder: FrameDecoder,
     line: Deframer,
     gateway: Option<Hello>,
-    /// The gateway's time.
+    /// Time of the gateway.
     now: u64,
-    /// The robots, once the gateway has told the time.
+    /// Simulated robots, after the gateway's first time message.
     robots: Vec<Simulated<'w, C>>,
-    /// Frames that are with the gateway, by number: whose, and what.
+    /// Frames at the gateway by number, with sender and content.
     given: BTreeMap<u16, (usize, Arc<[u8]>)>,
     number: u16,
-    /// The gateway's counts of lost frames and unread messages, as last told.
+    /// Last reported gateway counters of lost frames and unread messages.
     told: Option<[u16; 2]>,
-    /// What was heard until then belongs to ticks that are over.
+    /// End of the last closed tick.
     closed: u64,
-    /// What was counted.
     pub counts: Counts,
-    /// What simulated robots refused.
-    pub refused: Refusals,
-    /// Velocity variation of all robots, real ones as they say, at every tick of the first simulated one since its start.
+    /// Frames that simulated robots rejected.
+    pub refused: FrameErrorCounts,
+    /// Velocity variation of all robots at each tick of the first simulated one. Real robots count
+    /// with their reported motion.
     pub variation: Vec<f64>,
 }
 
@@ -79,11 +77,11 @@ impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
 }
 
 impl<'w, C: Codec> Flight<'w, C> {
-    /// Robots that wait for their gateway.
+    /// Creates robots that wait for their gateway.
     pub fn new(settings: Settings, make: impl FnMut(NodeId) -> Result<Robot<'w, C>> + 'w) -> Self {
         let simulated = settings.simulated.iter().map(|(id, _)| *id).collect();
         Self {
-            lookout: Lookout::new(settings.key, settings.robots, simulated),
+            decoder: FrameDecoder::new(settings.key, settings.robots, simulated),
             settings,
             make: Box::new(make),
             line: Deframer::default(),
@@ -95,32 +93,33 @@ impl<'w, C: Codec> Flight<'w, C> {
             told: None,
             closed: 0,
             counts: Counts::default(),
-            refused: Refusals::default(),
+            refused: FrameErrorCounts::default(),
             variation: Vec::new(),
         }
     }
 
-    /// What is said to a gateway that has not said anything yet.
+    /// Returns the first bytes for a gateway.
     pub fn greeting() -> Vec<u8> {
         encoded(&ToGateway::Query { version: VERSION })
     }
 
-    /// Whether the gateway has introduced itself.
+    /// Returns whether the gateway has identified itself.
     pub fn is_greeted(&self) -> bool {
         self.gateway.is_some()
     }
 
-    /// Where simulated robots are at the gateway's time, by address.
+    /// Returns the motions of simulated robots at the gateway's time, by address.
     pub fn motions(&self) -> Vec<(NodeId, Motion)> {
         self.robots.iter().map(|robot| (robot.id, robot.motion(self.now))).collect()
     }
 
-    /// The gateway said these bytes: everything that there is to do until the time that they tell, and what is said to it.
+    /// Handles bytes of the gateway: runs all robots up to the reported time and returns the bytes
+    /// to send.
     pub fn hear(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut answer = Vec::new();
         for byte in bytes {
             let Some(message) = self.line.push(*byte) else { continue };
-            // A message is small, and what it does needs all of this.
+            // A message is small and needs no further split.
             let mut message = message.to_vec();
             self.understand(&mut message, &mut answer)?;
         }
@@ -132,12 +131,12 @@ impl<'w, C: Codec> Flight<'w, C> {
         match FromGateway::decode(message) {
             Some(FromGateway::Hello(hello)) => self.greet(hello),
             Some(FromGateway::OtherVersion(version)) => Err(Error::usage(format!(
-                "the gateway speaks version {version} of its messages, this program {VERSION}: flash the gateway of this version"
+                "the gateway has message version {version}, this program {VERSION}: flash the gateway image of this version"
             ))),
-            // Before it has said what it is, nothing that it says has a meaning.
+            // Messages before the identification are ignored.
             Some(_) if self.gateway.is_none() => Ok(()),
             Some(FromGateway::Received { start, frame }) => {
-                self.counts.heard += 1;
+                self.counts.received += 1;
                 self.overhear(start, frame, true);
                 Ok(())
             }
@@ -158,7 +157,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 "there is a robot at the other end of the line, not a gateway: flash the gateway's image (docs/bring-up.md)",
             )),
             None => {
-                // The first piece of what was being said when the line was opened is nobody's fault.
+                // The first fragment after opening the line may be incomplete.
                 self.counts.damaged += u64::from(self.told.is_some());
                 Ok(())
             }
@@ -169,25 +168,25 @@ impl<'w, C: Codec> Flight<'w, C> {
         let carried = Profile::with_code(hello.profile.into());
         if carried != Some(Profile::Dot154) {
             return Err(Error::usage(format!(
-                "the gateway's radio carries the profile {}, this flight is on dot154",
+                "the gateway's profile must be dot154, got {}: flash another image",
                 carried.map_or("of another version", Profile::name)
             )));
         }
         if self.gateway.is_some_and(|known| known.boot_id != hello.boot_id) {
-            return Err(Error::Failed("the gateway was reset in flight: its clock began anew".into()));
+            return Err(Error::Failed("the gateway restarted during the run".into()));
         }
         self.gateway = Some(hello);
         Ok(())
     }
 
-    /// Takes over what the gateway has counted.
+    /// Updates the gateway's counters.
     fn count(&mut self, told: [u16; 2]) {
         let before = self.told.replace(told).unwrap_or(told);
         self.counts.lost += u64::from(told[0].wrapping_sub(before[0]));
         self.counts.damaged += u64::from(told[1].wrapping_sub(before[1]));
     }
 
-    /// A robot's broadcast was on the air.
+    /// Handles a broadcast of a robot.
     fn overhear(&mut self, began: u64, frame: &[u8], real: bool) {
         let Some((note, content)) = mac::parse(frame) else {
             self.counts.foreign += 1;
@@ -195,8 +194,8 @@ impl<'w, C: Codec> Flight<'w, C> {
         };
         let ended = began + BYTE_US * (AROUND_BYTES + frame.len() as u64);
         self.counts.late_up += u64::from(ended <= self.closed);
-        let Sight { who, place } = self.lookout.see(content, real);
-        let overheard = Overheard { ended, content: content.into(), real };
+        let FrameContent { who, place } = self.decoder.see(content, real);
+        let overheard = ReceivedFrame { ended, content: content.into(), real };
         for robot in &mut self.robots {
             if let Some(who) = &who {
                 robot.keep_time(who, note, began);
@@ -209,7 +208,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 let [x, y] = [here[0] - place[0], here[1] - place[1]];
                 x * x + y * y <= self.settings.radius * self.settings.radius
             };
-            // Whoever cannot be understood is not known to be far away: it is refused as what it is.
+            // Unreadable frames have no position, so they are delivered and rejected.
             if place.as_ref().is_none_or(near) {
                 robot.receive(overheard.clone());
             } else {
@@ -218,7 +217,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
     }
 
-    /// What became of a frame.
+    /// Handles the result of a sent frame.
     fn settle(&mut self, number: u16, result: SendResult, at: u64) {
         let Some((robot, frame)) = self.given.remove(&number) else { return };
         match result {
@@ -235,7 +234,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
     }
 
-    /// It is so late: the ticks that are due are run.
+    /// Advances the time and runs all ticks that are due.
     fn go_on(&mut self, now: u64, answer: &mut Vec<u8>) -> Result {
         let Some(Hello { timing, .. }) = self.gateway else { return Ok(()) };
         self.now = now;
@@ -266,20 +265,20 @@ impl<'w, C: Codec> Flight<'w, C> {
         Ok(())
     }
 
-    /// Everybody is switched on.
+    /// Creates all robots.
     fn begin(&mut self, timing: Timing) -> Result {
         let mut chance = self.settings.chance;
         for &(id, start) in &self.settings.simulated {
             let mut robot = (self.make)(id)?;
             robot.set_robots(self.settings.robots);
-            // SplitMix64: one number after the other, each as good as any.
+            // SplitMix64 generator.
             let [slots, boot] = std::array::from_fn(|_| {
                 chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
                 let mixed = (chance ^ chance >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                 let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
                 (mixed >> 32) as u32
             });
-            // The lower half, so that there is room to count on, as on a board.
+            // The lower half leaves room to count, as on a board.
             robot.set_boot(boot >> 1);
             self.robots.push(Simulated::new(robot, timing, start, self.now, slots));
         }
@@ -293,10 +292,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         self.counts.given += 1;
     }
 
-    /// How well everybody flocks: simulated robots as they are, real ones as they say.
+    /// Computes the velocity variation from simulated states and reported motions.
     fn look(&mut self, at: u64) {
         let here = self.robots.iter().map(|robot| robot.motion(at).velocity);
-        let there = self.lookout.sightings.real.values().map(|seen| seen.motion.velocity);
+        let there = self.decoder.sightings.real.values().map(|seen| seen.motion.velocity);
         self.variation.push(variation(here.chain(there)));
     }
 }

@@ -1,16 +1,19 @@
-//! Simulated robots in the air of real ones, by way of a board that stands in between (`firmware/src/bin/gateway.rs`).
+//! Simulated robots on the radio channel of real ones, through a gateway board
+//! (`firmware/src/bin/gateway.rs`).
 //!
-//! A [`simulated::Simulated`] robot is the core's tick with a body in this process; clock and slot it keeps as a board does, by
-//! `wdgnn_link::tdma`, on the gateway's clock. [`flight::Flight`] is all of them: bytes of the line in, bytes of the line out, and no
-//! other time than what these bytes tell, so that emulated gateways and real ones are flown alike. `port` is the line on this machine.
+//! A [`simulated::Simulated`] robot is a robot with a simulated body. It keeps clock and slot as
+//! boards do, by `wdgnn_link::tdma`, on the gateway's clock. [`flight::Flight`] contains all
+//! simulated robots. It has no other time than the bytes of the line, so it runs with emulated and
+//! real gateways alike. `port` is the serial line of this machine.
 //!
-//! **Ahead of the air.** A frame has to be at the gateway before its slot begins, and the line takes time. So a simulated robot's tick is
-//! run when the one before begins in the air: it says what it has to say in time, and hears what was said a tick later than a real robot
-//! would. A tick more, and what it hears would be refused as untimely (`LATE_TICKS` of `wdgnn_core`'s `senders`).
+//! **One tick ahead.** A frame must reach the gateway before its slot, and the line takes time. So
+//! the tick of a simulated robot runs when the previous tick begins on the channel: its frame is
+//! early enough, and it receives frames one tick later than a real robot. Two ticks later, frames
+//! would be rejected as untimely (`LATE_TICKS`).
 
 pub mod counts;
+pub mod decoder;
 pub mod flight;
-pub mod lookout;
 #[cfg(unix)]
 pub mod port;
 pub mod simulated;

@@ -1,4 +1,4 @@
-//! The gateway's line on this machine: a serial port. The only place where the wall clock counts, and only for silence.
+//! Serial port of a gateway. Only this file uses the wall clock, and only to detect silence.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,19 +20,19 @@ use wdgnn_protocol::gateway::BAUD;
 use super::flight::Flight;
 use crate::error::{Error, Result};
 
-/// A gateway that has not introduced itself is asked again so often, ...
+/// Interval at which a gateway without identification is asked again.
 const ASK_EVERY: Duration = Duration::from_millis(250);
-/// ... and not for longer than this.
+/// Time after which a gateway without identification is an error.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A gateway tells the time a thousand times a second: one that is silent for so long is gone.
+/// Time after which a silent gateway is an error; gateways report the time 1,000 times a second.
 const SILENT: Duration = Duration::from_secs(1);
-/// Ctrl-C is looked for so often.
+/// Interval of checks for Ctrl-C.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Opens a serial port: bytes as they are, at the gateway's rate.
+/// Opens a serial port in raw mode at the gateway's rate.
 fn open(path: &Path) -> Result<File> {
     let name = path.display();
-    // Without waiting for a carrier, and without becoming this program's terminal.
+    // Does not wait for a carrier and does not become the controlling terminal.
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits().cast_signed();
     let port = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
     let port = port.map_err(|error| match error.kind() {
@@ -40,7 +40,7 @@ fn open(path: &Path) -> Result<File> {
             "there is no serial port {name}: is the gateway plugged in? (/dev/ttyACM* or /dev/ttyUSB* on Linux, /dev/tty.usb* on macOS)"
         )),
         io::ErrorKind::PermissionDenied => Error::usage(format!(
-            "{name} may not be opened: on Linux, serial ports are for members of the group dialout"
+            "no permission to open {name}: on Linux, join the group dialout"
         )),
         _ => Error::usage(format!("{name} cannot be opened: {error}")),
     })?;
@@ -53,11 +53,11 @@ fn open(path: &Path) -> Result<File> {
         fcntl_setfl(&port, OFlags::empty())?;
         tcflush(&port, QueueSelector::IFlush)
     };
-    set().map_err(|error| Error::usage(format!("{name} is no serial port for {BAUD} baud: {error}")))?;
+    set().map_err(|error| Error::usage(format!("{name} is not a serial port with {BAUD} baud: {error}")))?;
     Ok(port)
 }
 
-/// Flies until `over` says so, or somebody wants an end.
+/// Runs until `over` returns true or Ctrl-C.
 pub fn fly<C: Codec>(
     path: &Path,
     flight: &mut Flight<'_, C>,
@@ -75,14 +75,14 @@ pub fn fly<C: Codec>(
         }
         if !flight.is_greeted() && asked.is_none_or(|asked| asked.elapsed() > ASK_EVERY) {
             asked = Some(Instant::now());
-            // A zero ends whatever the line was in the middle of.
+            // A zero byte ends an incomplete message.
             port.write_all(&[&[0][..], &Flight::<C>::greeting()].concat()).map_err(lost)?;
         }
         let _ = poll(&mut [PollFd::new(&port, PollFlags::IN)], Some(&LOOK));
         let bytes = available(&mut port).map_err(lost)?;
         if bytes.is_empty() {
             if flight.is_greeted() && heard.elapsed() > SILENT {
-                return Err(Error::Failed(format!("the gateway at {name} fell silent in flight")));
+                return Err(Error::Failed(format!("the gateway at {name} became silent")));
             }
         } else {
             (heard, any) = (Instant::now(), true);
@@ -91,9 +91,7 @@ pub fn fly<C: Codec>(
         }
         if !flight.is_greeted() && begun.elapsed() > PATIENCE {
             return Err(Error::usage(if any {
-                format!(
-                    "what is at {name} is no gateway: something is said there, and nothing of it is a gateway's"
-                )
+                format!("the device at {name} is not a gateway: its messages are unknown")
             } else {
                 format!(
                     "the gateway at {name} is silent: is it flashed (docs/bring-up.md), and is this its port?"
@@ -104,7 +102,7 @@ pub fn fly<C: Codec>(
     Ok(())
 }
 
-/// What has come, without waiting for more.
+/// Reads the available bytes without waiting.
 fn available(port: &mut File) -> io::Result<Vec<u8>> {
     let mut waiting = [PollFd::new(&*port, PollFlags::IN)];
     let none = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,4 +1,4 @@
-//! A robot that is simulated on a real air: node, rhythm and body.
+//! Simulated robot on a real radio channel: robot, slot clock and body.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -6,7 +6,7 @@ use nrf52_emulator::air::SECOND;
 use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
 use wdgnn_link::{
     encoding::Codec,
-    error::Refusals,
+    error::FrameErrorCounts,
     header::Identity,
     tdma::{Beat, Note, Rhythm, Timing},
 };
@@ -20,55 +20,51 @@ use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
 
 use crate::chips::{GROUND, RELEASE, companion::Body};
 
-/// The others that it keeps time with, as a board does.
+/// Robots that the slot clock tracks, as on a board.
 const OTHERS: usize = 32;
-/// Femtoseconds in a microsecond.
+/// Femtoseconds per microsecond.
 const MICROSECOND: u64 = SECOND / 1_000_000;
 
-/// A frame that was on the air.
+/// Received frame.
 #[derive(Clone, Debug)]
-pub struct Overheard {
-    /// When its last symbol came, on the gateway's clock.
+pub struct ReceivedFrame {
+    /// Time of its last symbol on the gateway's clock.
     pub ended: u64,
-    /// What a robot's broadcast carries.
     pub content: Arc<[u8]>,
-    /// Whether a real robot said it.
+    /// Whether a real robot sent it.
     pub real: bool,
 }
 
-/// What a simulated robot says.
+/// Frame of a simulated robot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
-    /// When its slot begins.
+    /// Start of its slot.
     pub at: u64,
-    /// The frame, header included.
+    /// The frame with its header.
     pub frame: Arc<[u8]>,
 }
 
-/// What came of a tick.
+/// Result of a tick.
 #[derive(Clone, Debug)]
-pub struct Ticked {
-    /// What it has to say.
+pub struct TickResult {
+    /// Frames to send.
     pub words: Option<Words>,
-    /// Frames of real robots that it took in, and of simulated ones.
+    /// Accepted frames of real and of simulated robots.
     pub taken: [u64; 2],
-    /// What it refused.
-    pub refused: Refusals,
+    pub refused: FrameErrorCounts,
 }
 
-/// The robot.
+/// Simulated robot.
 pub struct Simulated<'w, C: Codec> {
-    /// Its address.
     pub id: NodeId,
     robot: Robot<'w, C>,
     rhythm: Rhythm<OTHERS>,
     start: Motion,
     body: Body,
-    /// The gateway's time when the flight began: it stands on the ground.
+    /// Gateway time at the start of the run, with the robot on the ground.
     began: u64,
-    /// Its next tick.
     pub beat: Beat,
-    inbox: VecDeque<Overheard>,
+    inbox: VecDeque<ReceivedFrame>,
     sequence: u8,
 }
 
@@ -79,22 +75,23 @@ impl<C: Codec> std::fmt::Debug for Simulated<'_, C> {
 }
 
 impl<'w, C: Codec> Simulated<'w, C> {
-    /// A robot that is switched on `now`, stands on the ground and is thrown, as [`crate::chips`] does it, into this start.
+    /// Creates a robot at time `now` that stands on the ground and is accelerated into this start,
+    /// as in [`crate::chips`].
     pub fn new(robot: Robot<'w, C>, timing: Timing, start: Motion, now: u64, chance: u32) -> Self {
         let id = robot.id();
-        let timing = Timing { interval: robot.behaviour().interval, ..timing };
+        let timing = Timing { interval: robot.behavior().interval, ..timing };
         let mut rhythm = Rhythm::new(timing, id, now, chance).from_tick(robot.first_tick());
         let beat = rhythm.next(now);
         let body = Body::new(start, RELEASE);
         Self { id, robot, rhythm, start, body, began: now, beat, inbox: VecDeque::new(), sequence: 0 }
     }
 
-    /// Since the flight began, in femtoseconds.
+    /// Returns the time since the start of the run in femtoseconds.
     fn since(&self, at: u64) -> u64 {
         at.saturating_sub(self.began) * MICROSECOND
     }
 
-    /// Its motion at a time of the gateway's.
+    /// Returns the motion at a gateway time.
     pub fn motion(&self, at: u64) -> Motion {
         let since = self.since(at);
         if since >= RELEASE {
@@ -110,39 +107,41 @@ impl<'w, C: Codec> Simulated<'w, C> {
         Motion { position, velocity }
     }
 
-    /// Whether it flies at a time of the gateway's.
+    /// Returns whether the robot flies at a gateway time.
     pub fn flies(&self, at: u64) -> bool {
         self.since(at) >= RELEASE
     }
 
-    /// A swarm member's frame was on the air, whether this robot is near enough to hear it or not: there is one air for all.
+    /// Handles the reception time of a member's frame, within radio range or not: all robots share
+    /// one channel.
     pub fn keep_time(&mut self, who: &Identity, note: Note, began: u64) {
         if who.sender != self.id {
             self.rhythm.heard(who, note, began);
         }
     }
 
-    /// A frame was on the air that could not be read.
+    /// Handles an unreadable frame on the channel.
     pub fn spoilt(&mut self, began: u64) {
         self.rhythm.spoilt(began);
     }
 
-    /// The channel was not clear in its slot.
+    /// Handles a busy channel in the robot's slot.
     pub fn crowded(&mut self, now: u64) {
         self.rhythm.busy(now);
     }
 
-    /// A frame comes within its reach.
-    pub fn receive(&mut self, frame: Overheard) {
+    /// Queues a frame within radio range.
+    pub fn receive(&mut self, frame: ReceivedFrame) {
         self.inbox.push_back(frame);
     }
 
-    /// Its tick, which hears what had ended before `closes`; the next one is the first after `now`, on the robot's own clock.
-    pub fn tick(&mut self, closes: u64, now: u64) -> Ticked {
+    /// Runs the tick with the frames that ended before `closes`. The next tick is the first after
+    /// `now` on the robot's clock.
+    pub fn tick(&mut self, closes: u64, now: u64) -> TickResult {
         let Beat { tick, begins, speaks, back } = self.beat;
         match self.rhythm.turn() {
             Some(turn) => self.robot.set_turn(turn),
-            // As on a board: while it listens, the swarm's time may be an earlier one.
+            // As on a board, the swarm time may be earlier while the robot listens.
             None => self.robot.set_boot(self.robot.boot()),
         }
         if back {
@@ -171,22 +170,22 @@ impl<'w, C: Codec> Simulated<'w, C> {
             Words { at, frame: [&header[..], &content].concat().into() }
         });
         self.beat = self.rhythm.next(now.max(begins));
-        Ticked { words, taken, refused: report.refused }
+        TickResult { words, taken, refused: report.refused }
     }
 }
 
-/// The air in a tick.
+/// Radio of one tick.
 struct Air<'a> {
-    heard: std::slice::Iter<'a, Overheard>,
-    /// Frames of real and of simulated robots that were a swarm member's.
+    heard: std::slice::Iter<'a, ReceivedFrame>,
+    /// Authentic frames of real and of simulated robots.
     taken: [u64; 2],
-    /// Whether the last frame was a real robot's.
+    /// Whether the last frame came from a real robot.
     real: bool,
     speaks: Option<u64>,
     said: Option<(u64, Vec<u8>)>,
 }
 
-/// There is no slot: the robot still listens, or listens again.
+/// A listening robot has no slot.
 struct NoSlot;
 
 impl Radio for Air<'_> {

@@ -1,4 +1,4 @@
-// Interaction with line charts that are drawn as SVG beforehand: a legend that hides series, and a readout for pointer and keyboard.
+// Interaction with SVG line charts: a legend that hides series, and a readout for pointer and keyboard.
 const SVG = "http://www.w3.org/2000/svg";
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
@@ -143,7 +143,7 @@ class LineChart {
     this.readout.style.top = svg.top - figure.top + scale * top + 4 + "px";
   }
 
-  // Marks a moment, such as the replay's.
+  // Marks a time, such as that of the replay.
   playhead(x) {
     const at = position(this.spec.x, x);
     this.playheadLine.setAttribute("x1", at);

@@ -11,7 +11,6 @@ use crate::{
 /// A page of charts.
 #[derive(Clone, Debug, Default)]
 pub struct ChartPage {
-    /// Heading.
     pub title: String,
     /// One or two sentences under the heading.
     pub intro: String,
@@ -40,7 +39,7 @@ pub fn charts(page: &ChartPage) -> String {
     struct Data<'a> {
         charts: Vec<Plot<'a>>,
     }
-    // Bars that are wider than the window scroll in their own frame, like tables.
+    // Wide bar charts scroll in their own frame, like tables.
     let drawn = |bars: &Bars| {
         let svg = bars.drawing().inline(&bars.title);
         format!("<div class=\"bars\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">{svg}</div>\n")
@@ -71,7 +70,7 @@ pub(super) fn figures(charts: &[Chart]) -> (String, Vec<Plot<'_>>) {
         };
         let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
         let label = format!(
-            "{} against {} for {}. Arrow keys read values.",
+            "{} over {} for {}. Arrow keys read values.",
             chart.y_label,
             chart.x_label,
             names.join(", ")
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_holds_everything_it_needs() {
+    fn pages_are_self_contained() {
         let page = charts(&ChartPage {
             title: "Sweep <radius>".into(),
             charts: vec![Chart { title: "one".into(), ..Chart::default() }],

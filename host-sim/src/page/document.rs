@@ -1,4 +1,4 @@
-//! What all pages have in common: a document, templates, tables.
+//! Payload of all pages: document, templates, tables.
 
 use serde::Serialize;
 
@@ -7,11 +7,12 @@ use crate::{controllers::ONLINE_TITLE, origin::Origin};
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 const SCRIPT: &str = include_str!("chart.js");
 
-/// A whole document. `style` and `script` come after those that all pages share; `data` is what the script finds under that name.
+/// Returns a document. `style` and `script` follow the shared ones; the script finds `data` by
+/// name.
 pub(super) fn document(title: &str, body: &str, style: &str, script: &str, data: &impl Serialize) -> String {
-    // `<` could end the script element; JSON has another way to write it.
+    // `<` could end the script element, so JSON escapes it.
     let data = serde_json::to_string(data).expect("plain numbers and strings").replace('<', "\\u003c");
-    // The policy makes the promise of a page that asks for nothing one that the browser keeps.
+    // The content security policy forbids all requests of the page.
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src \
@@ -22,7 +23,8 @@ pub(super) fn document(title: &str, body: &str, style: &str, script: &str, data:
     )
 }
 
-/// Fills the `{{name}}`s of a template, in one pass, so that what is filled in is never read as a template.
+/// Fills the `{{name}}` fields of a template in one pass, so that inserted text is never a
+/// template.
 pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
@@ -36,7 +38,6 @@ pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// What every page ends with: what made it.
 pub(super) fn footer(origin: &Origin) -> String {
     let Origin { command, version, scenario, models, faults } = origin;
     let scenario = scenario.as_ref().map_or(String::new(), |file| format!(", from {}", escaped(file)));
@@ -49,20 +50,21 @@ pub(super) fn footer(origin: &Origin) -> String {
     )
 }
 
-/// Text for HTML.
+/// Escapes text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A table of cells; the first row is the heading, the first column names the rows. Nothing for no rows.
+/// Returns an HTML table. The first row is the heading, the first column names the rows. Empty
+/// without rows.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let Some((heading, rows)) = rows.split_first() else { return String::new() };
-    // Numbers line up on the right, words on the left.
+    // Numbers are aligned right, words left.
     let words = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.clone().next().is_some() && cells.clone().all(|cell| cell.starts_with(char::is_alphabetic))
     };
-    // What others published stands apart, from the column that says so on.
+    // Columns of published figures start a separate group.
     let quoted = heading.iter().position(|text| text.starts_with("paper")).unwrap_or(usize::MAX);
     let cell = |tag: &str, scope: &str, column: usize, text: &String| {
         let class = match column {
@@ -81,7 +83,7 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
                 0 => cell("th", " scope=\"row\"", column, text),
                 _ => cell("td", "", column, text),
             });
-            // What the page is about.
+            // The page's subject.
             let class =
                 if row.first().is_some_and(|name| name == ONLINE_TITLE) { " class=\"ours\"" } else { "" };
             format!("<tr{class}>{}</tr>", cells.collect::<String>())
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_in_is_not_read_as_a_template() {
+    fn inserted_text_is_not_a_template() {
         assert_eq!(filled("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} b 2");
     }
 
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_names_its_rows_escapes_its_cells_and_knows_words_from_numbers() {
+    fn html_tables_have_row_names_escapes_and_alignment() {
         let rows =
             [["radius", "who", "total"], ["2", "a < b", "1"]].map(|row| row.map(str::to_owned).to_vec());
         let html = table(&rows);

@@ -82,7 +82,7 @@ class View {
 
   advance(now) {
     if (!this.playing) return;
-    // A tab that slept does not skip.
+    // A tab in the background does not skip frames.
     const seconds = Math.min(Math.max(now - this.before, 0) / 1000, 0.1);
     this.before = now;
     if (this.tick < this.last) {

@@ -6,7 +6,7 @@ use super::{
     charts::figures,
     document::{document, escaped, filled, footer, table},
     replay::{ROBOTS, Recording, Replay},
-    troubles::Troubles,
+    visible_faults::VisibleFaults,
 };
 use crate::{
     chart::{Chart, Drawing, Plot, Series},
@@ -24,9 +24,7 @@ const BAND: [f64; 2] = [0.1, 0.9];
 /// Content of a page.
 #[derive(Clone, Debug)]
 pub struct FlightsPage<'a> {
-    /// The heading.
     pub title: String,
-    /// Introduction.
     pub lead: String,
     /// Two flights side by side, above everything else.
     pub comparison: Option<Comparison<'a>>,
@@ -34,8 +32,7 @@ pub struct FlightsPage<'a> {
     pub heading: String,
     /// Name of the score, with its unit.
     pub score: &'static str,
-    /// All flights.
-    pub outcomes: &'a [ControllerResult],
+    pub outcomes: &'a [Outcome],
     /// Robots of a swarm.
     pub robots: usize,
     /// Recording of one swarm.
@@ -55,7 +52,6 @@ pub struct FlightsPage<'a> {
 /// Flights of one swarm side by side.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// The heading.
     pub title: String,
     /// The result in one sentence.
     pub finding: String,
@@ -86,7 +82,10 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
     let side_by_side = page.comparison.as_ref().map(|one| comparison(one, page.score, &figures_compared));
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
     let shown = if page.robots > ROBOTS {
-        format!(" The pictures show the {} nearest to the center at the start.", counted(ROBOTS, "robot"))
+        format!(
+            " The pictures show the {} robots nearest to the center at the start.",
+            counted(ROBOTS, "robot")
+        )
     } else {
         String::new()
     };
@@ -133,7 +132,7 @@ fn comparison(comparison: &Comparison<'_>, score: &str, figures: &str) -> String
     )
 }
 
-/// Controls, pictures and charts of a replay. The script draws the pictures.
+/// Returns controls, canvases and charts of a replay. The script draws the canvases.
 fn replay_section(replay: &Replay, score: &str, whole: &str, figures: &str) -> String {
     filled(
         include_str!("replay.html"),
@@ -152,7 +151,7 @@ fn recorded(replay: &Replay, score: &str) -> Chart {
         band: None,
         dashed: false,
     };
-    // Rounding errors decide nothing.
+    // Ignores rounding errors.
     let y_floor = Some(1.0e-4);
     Chart { y_floor, series: replay.flights.iter().map(line).collect(), ..over_time(score) }
 }
@@ -182,12 +181,12 @@ fn at_seconds(tick: usize, period: f32) -> f64 {
 
 /// How the faults of a replay are drawn.
 fn troubles(replay: &Replay) -> String {
-    let any = |of: fn(&Troubles) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
+    let any = |of: fn(&VisibleFaults) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
     let rate = 1.0 / (f64::from(replay.period) * f64::from(replay.exchange));
     let sentences = [
         (
             replay.exchange > 1,
-            format!(" Links light up at every exchange: {rate:.0} times a second on {}.", replay.profile),
+            format!(" Links light up at each exchange: {rate:.0} times a second on {}.", replay.profile),
         ),
         (
             any(|troubles| troubles.unheard.iter().any(|(_, pairs)| !pairs.is_empty())),
@@ -195,14 +194,14 @@ fn troubles(replay: &Replay) -> String {
         ),
         (
             any(|troubles| !troubles.liars.is_empty()),
-            " A ring marks a robot that lies or flies another model.".into(),
+            " A ring marks a robot that lies or runs another model.".into(),
         ),
         (any(|troubles| !troubles.away.is_empty()), " A cross marks a robot that is off.".into()),
     ];
     sentences.into_iter().filter(|(said, _)| *said).map(|(_, sentence)| sentence).collect()
 }
 
-/// Numbers in words.
+/// Returns a number in words.
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
 /// A number and its noun: 1 robot, 2,000 robots.
@@ -210,7 +209,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A number for people: 1,000,000.
+/// Formats a number with thousands separators: 1,000,000.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -218,7 +217,7 @@ pub fn grouped(number: usize) -> String {
     groups.join(",")
 }
 
-/// The map of a swarm with more robots than are drawn one by one.
+/// Map of a swarm with more robots than are drawn individually.
 fn whole(page: &FlightsPage<'_>) -> String {
     let Some(map) = page.replay.flights.iter().find_map(|flight| flight.map.as_ref()) else {
         return String::new();
@@ -232,7 +231,7 @@ fn spread(swarms: usize) -> String {
         String::new()
     } else {
         format!(
-            " A line is the median over {swarms} swarms. The band holds the middle 80 % of the swarms; point at a name to see its band."
+            " A line is the median over {swarms} swarms. The band contains the middle 80 % of the swarms; point at a name to see its band."
         )
     }
 }
@@ -329,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_of_the_sums_so_far() {
+    fn ratios_are_of_running_totals() {
         assert_eq!(ratios(&[1.0, 2.0, 3.0], &[1.0, 1.0, 4.0]), [1.0, 1.5, 1.0]);
     }
 

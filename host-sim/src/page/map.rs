@@ -1,40 +1,40 @@
-//! A swarm of too many robots to be drawn one by one, as a map: how far velocities are from the swarm's mean, square by square.
+//! Map of a large swarm: deviation of velocities from the swarm's mean by square.
 
 use serde::Serialize;
 
-/// Robots in a square, in the mean.
+/// Mean number of robots per square.
 const ROBOTS: usize = 8;
 
-/// Squares along a side, at most: what is finer than this nobody sees, and pages have to carry.
+/// Largest number of squares per side, for the size of the page.
 const WIDEST: usize = 96;
 
-/// Deviations in m/s that the two ends of the colour scale stand for, as `swarm.js` has them. The scale is logarithmic.
+/// Deviations in m/s at the ends of the color scale, as in `swarm.js`. The scale is logarithmic.
 const DEVIATIONS: [f64; 2] = [0.05, 5.0];
 
-/// A letter for each shade.
+/// Letter of each shade.
 const SHADES: &[u8; 48] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl";
 
-/// A square that nobody is in.
+/// Letter of an empty square.
 const NOBODY: char = '.';
 
-/// A swarm over time.
+/// Map over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Map {
-    /// Squares along a side.
+    /// Squares per side.
     side: usize,
-    /// How wide a square is.
-    metres: f64,
-    /// At every recorded tick, a letter for every square, row by row from the top.
+    /// Width of a square.
+    meters: f64,
+    /// A letter per square and recorded tick, row by row from the top.
     frames: Vec<String>,
 }
 
 impl Map {
-    /// For so many robots, of whom nobody was seen yet.
+    /// Creates an empty map for a number of robots.
     pub fn new(robots: usize) -> Self {
-        Self { side: (robots / ROBOTS).isqrt().clamp(1, WIDEST), metres: 0.0, frames: Vec::new() }
+        Self { side: (robots / ROBOTS).isqrt().clamp(1, WIDEST), meters: 0.0, frames: Vec::new() }
     }
 
-    /// Sees everybody at a tick. The picture moves along with the swarm's centre, at the scale of the first.
+    /// Records a tick. The map follows the swarm's center with the initial scale.
     pub fn see(&mut self, robots: impl Iterator<Item = ([f32; 2], [f32; 2])> + Clone) {
         let mut sums = [[0.0; 2]; 2];
         let mut count = 0.0;
@@ -44,18 +44,18 @@ impl Map {
             }
             count += 1.0;
         }
-        let [centre, mean] = sums.map(|sums| sums.map(|sum| sum / count));
+        let [center, mean] = sums.map(|sums| sums.map(|sum| sum / count));
         let off =
             |numbers: [f32; 2], from: [f64; 2]| [0, 1].map(|axis| f64::from(numbers[axis]) - from[axis]);
         if self.frames.is_empty() {
             let farthest =
-                robots.clone().flat_map(|(place, _)| off(place, centre)).map(f64::abs).fold(0.0, f64::max);
-            self.metres = (2.1 * farthest / self.side as f64).max(1.0e-3);
+                robots.clone().flat_map(|(place, _)| off(place, center)).map(f64::abs).fold(0.0, f64::max);
+            self.meters = (2.1 * farthest / self.side as f64).max(1.0e-3);
         }
         let half = self.side as f64 / 2.0;
         let mut squares = vec![(0.0, 0_u32); self.side * self.side];
         for (place, velocity) in robots {
-            let [x, y] = off(place, centre).map(|metres| metres / self.metres);
+            let [x, y] = off(place, center).map(|meters| meters / self.meters);
             let (column, row) = (half + x, half - y);
             if column >= 0.0 && row >= 0.0 && (column as usize) < self.side && (row as usize) < self.side {
                 let (sum, count) = &mut squares[row as usize * self.side + column as usize];
@@ -69,13 +69,13 @@ impl Map {
         self.frames.push(squares.into_iter().map(letter).collect());
     }
 
-    /// How wide a square is, in words.
+    /// Returns the width of a square in words.
     pub fn square(&self) -> String {
-        format!("{:.1} m", self.metres)
+        format!("{:.1} m", self.meters)
     }
 }
 
-/// The letter of a deviation.
+/// Returns the letter of a deviation.
 fn shade(deviation: f64) -> char {
     let [low, high] = DEVIATIONS;
     let share = (deviation.max(low) / low).ln() / (high / low).ln();
@@ -88,21 +88,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_square_has_the_shade_of_its_robots_and_none_without_any() {
+    fn squares_have_the_shade_of_their_robots() {
         let mut map = Map::new(32);
         assert_eq!(map.side, 2);
-        // Two below on the left that disagree with one above on the right; the mean velocity is (1, 0).
+        // Two robots at the lower left disagree with one at the upper right; the mean velocity is
+        // (1, 0).
         let robots = [([0.0, 0.0], [0.0, 0.0]), ([0.1, 0.0], [0.0, 0.0]), ([4.0, 6.0], [3.0, 0.0])];
         map.see(robots.into_iter());
         let [one, two] = [1.0, 2.0].map(shade);
         assert_eq!(map.frames, [format!(".{two}{one}.")]);
-        // Everybody has flown on and agrees.
+        // All robots have moved on and agree.
         map.see(robots.into_iter().map(|([x, y], _)| ([x + 100.0, y], [3.0, 0.0])));
         assert_eq!(map.frames[1], ".00.");
     }
 
     #[test]
-    fn shades_have_two_ends_and_are_logarithmic_between_them() {
+    fn shades_are_logarithmic_between_two_ends() {
         assert_eq!([0.0, 0.05, 5.0, 1.0e9, f64::NAN].map(shade), ['0', '0', 'l', 'l', '0']);
         assert_eq!(shade(0.5), char::from(SHADES[24]));
     }

@@ -1,11 +1,11 @@
-//! Pages to look at: one HTML file each, with its style, scripts and data inside, so that it opens anywhere and asks for nothing.
+//! HTML pages: one file each with style, scripts and data, without requests.
 
 pub mod charts;
 mod document;
 pub mod flights;
 pub mod map;
 pub mod replay;
-pub mod troubles;
+pub mod visible_faults;
 
 pub use charts::{ChartPage, charts};
 pub use flights::{FlightsPage, flights};

@@ -1,4 +1,4 @@
-//! One swarm flown under every controller and recorded, small enough to live inside a page.
+//! Recording of one swarm under several controllers, small enough for a page.
 
 use std::sync::atomic::AtomicBool;
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::{State, Task as _};
 
-use super::{map::Map, troubles::Troubles};
+use super::{map::Map, visible_faults::VisibleFaults};
 use crate::{
     chart::five_digits,
     controllers::{Controller, EvalConfig},
@@ -18,59 +18,57 @@ use crate::{
     world::{Environment, Scenario, SceneDisc},
 };
 
-/// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
+/// Largest number of robots that are drawn individually. Ids start at the center of the initial
+/// rings, so these are the swarm's core.
 pub const ROBOTS: usize = 1000;
 
-/// Robots times frames recorded per controller: 120 robots at every tick, more of them at fewer. A sample takes about 7 bytes,
-/// so that seven recordings stay near 1.2 MB.
+/// Recorded robots times frames per controller: 120 robots at each tick, more robots at fewer
+/// ticks. A sample takes about 7 bytes, so seven recordings take about 1.2 MB.
 const SAMPLES: usize = 24_000;
 
-/// A recorded swarm.
+/// Recorded swarm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Replay {
     /// Length of a tick in seconds.
     pub period: f32,
-    /// Radio range in metres.
+    /// Radio range in m.
     pub radius: f32,
-    /// Robots that were recorded.
     pub robots: usize,
-    /// Ticks that were recorded, ascending; the first is 0.
+    /// Recorded ticks, ascending from 0.
     pub ticks: Vec<u32>,
-    /// Where every robot starts, x and y in turn, in mm.
+    /// Initial positions in mm, x and y in turn.
     pub start: Vec<i32>,
-    /// What there is to see besides robots, at every recorded tick.
-    pub scenery: Vec<Vec<SceneDisc>>,
-    /// The link profile.
+    /// Scenery at each recorded tick.
+    pub scenery: Vec<Vec<Spot>>,
     pub profile: &'static str,
-    /// Ticks from one exchange to the next.
+    /// Ticks per exchange.
     pub exchange: u32,
-    /// The flights.
     pub flights: Vec<Recording>,
 }
 
-/// One controller's flight.
+/// Recording of one controller.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recording {
-    /// Name in JSON, also that of the controller's color.
+    /// Name in JSON, which selects the color.
     pub name: &'static str,
-    /// Name for people.
     pub title: String,
-    /// The score at every tick of the flight.
+    /// Score at each tick.
     pub score: Vec<f64>,
-    /// Whether robots' states tell velocities.
+    /// Whether states contain velocities.
     pub moving: bool,
-    /// Velocities in mm/s, or places in mm where states tell none: x and y in turn, robot by robot, each as the change since the frame
-    /// before. Commands are constant over a tick, so that places are the velocities' trapezoids.
+    /// Velocities in mm/s, or positions in mm for states without velocities: x and y in turn by
+    /// robot, as differences to the previous frame. Commands are constant over a tick, so positions
+    /// follow by the trapezoidal rule.
     pub changes: Vec<i32>,
-    /// What went wrong.
+    /// Visible faults.
     #[serde(flatten)]
-    pub troubles: Troubles,
-    /// Everybody, where that is more than are shown one by one, and velocities are told.
+    pub troubles: VisibleFaults,
+    /// Map of a large swarm, for states with velocities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
 }
 
-/// The ticks of a flight that are recorded for this many robots.
+/// Returns the recorded ticks for a number of robots.
 fn ticks(flight: u32, robots: usize) -> Vec<u32> {
     let frames = (SAMPLES / robots.max(1)).max(2) as u32;
     let stride = flight.div_ceil(frames).max(1) as usize;
@@ -83,7 +81,7 @@ fn thousandths(value: f32) -> i32 {
     (value * 1000.0).round() as i32
 }
 
-/// Records a flight at some ticks.
+/// Observer that records some ticks of an episode.
 #[derive(Debug)]
 pub struct Recorder {
     ticks: Vec<u32>,
@@ -91,13 +89,13 @@ pub struct Recorder {
     start: Vec<i32>,
     before: Vec<i32>,
     changes: Vec<i32>,
-    scenery: Vec<Vec<SceneDisc>>,
-    troubles: Troubles,
+    scenery: Vec<Vec<Spot>>,
+    troubles: VisibleFaults,
     map: Option<Map>,
 }
 
 impl Recorder {
-    /// Of a flight of so many robots under a condition.
+    /// Creates a recorder for a condition.
     pub fn new(condition: &Scenario) -> Self {
         let robots = condition.robots.min(ROBOTS);
         Self {
@@ -107,18 +105,12 @@ impl Recorder {
             before: vec![0; 2 * robots],
             changes: Vec::new(),
             scenery: Vec::new(),
-            troubles: Troubles::default(),
+            troubles: VisibleFaults::default(),
             map: (condition.robots > robots).then(|| Map::new(condition.robots)),
         }
     }
 
-    /// What was recorded of a flight.
-    fn recording<W: Environment>(
-        &self,
-        name: &'static str,
-        title: &str,
-        flight: &EpisodeMetrics,
-    ) -> Recording {
+    fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
         Recording {
             name,
             title: title.into(),
@@ -130,8 +122,8 @@ impl Recorder {
         }
     }
 
-    /// A replay of this flight alone.
-    pub fn replay<W: Environment>(
+    /// Returns a replay with this recording alone.
+    pub fn replay<W: World>(
         self,
         task: &W::Task,
         radius: f32,
@@ -181,9 +173,10 @@ impl<W: Environment> Observer<W> for Recorder {
     }
 }
 
-/// Flies the first held-out swarm of `seed` under some controllers: the replay, and the flights. `ticked` is called after every tick.
-pub fn record<W: Environment>(
-    eval: &EvalConfig<W>,
+/// Runs the first held-out swarm of `seed` under the controllers. Returns replay and episodes.
+/// Calls `ticked` after each tick.
+pub fn record<W: World>(
+    lineup: &EvalConfig<W>,
     controllers: Vec<Controller<W>>,
     condition: &Scenario,
     seed: u64,
@@ -198,8 +191,8 @@ pub fn record<W: Environment>(
         let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
-    // A swarm of many robots keeps all threads busy, and much of the memory.
-    let flown: Result<Vec<_>> = if eval.is_large {
+    // A large swarm uses all threads and much memory, so controllers run one after the other.
+    let flown: Result<Vec<_>> = if lineup.many {
         controllers.into_iter().map(fly).collect()
     } else {
         controllers.into_par_iter().map(fly).collect()
@@ -240,11 +233,11 @@ mod tests {
         }
     }
 
-    /// Somebody who is not asked for anything here.
-    struct Nobody;
+    /// Swarm without commands, for tests.
+    struct NoCommands;
 
-    impl<T: Task> Swarm<T> for Nobody {
-        fn fly(&mut self, _: &Scene<'_, T::State>, _: &mut Vec<T::Output>) -> Result {
+    impl<T: Task> Swarm<T> for NoCommands {
+        fn fly(&mut self, _: &Scene<'_, T::State>, _: &mut Vec<T::Command>) -> Result {
             Ok(())
         }
     }
@@ -252,13 +245,13 @@ mod tests {
     fn record<W: Environment>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
         let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
-        let moment = TickView { world: &W::default(), scene, commands: &[], swarm: &Nobody };
-        recorder.observe(&moment).unwrap();
+        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &NoCommands };
+        recorder.see(&moment).unwrap();
     }
 
     fn recorder() -> Recorder {
         let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
-        let troubles = Troubles::default();
+        let troubles = VisibleFaults::default();
         let map = Some(Map::new(2));
         Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles, map }
     }
@@ -267,7 +260,7 @@ mod tests {
     fn velocities_are_recorded_as_changes() {
         let mut recorder = recorder();
         for (tick, velocity) in [(0, [1.0, -2.0]), (1, [9.0, 9.0]), (2, [1.2504, -2.5])] {
-            // The second robot is beyond those that are shown.
+            // The second robot is not drawn individually.
             let motions = [
                 Motion { position: [0.5, -0.5], velocity },
                 Motion { position: [7.0; 2], velocity: [7.0; 2] },
@@ -279,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn where_states_tell_no_velocities_places_are_recorded_as_changes() {
+    fn positions_are_recorded_for_states_without_velocities() {
         let mut recorder = recorder();
         for (tick, position) in [(0, [1.0, 2.0]), (1, [9.0, 9.0]), (2, [1.2504, 1.5])] {
             record::<Area>(&mut recorder, tick, &[Cell { position, ..Cell::zero() }]);

@@ -1,11 +1,11 @@
 // A recorded swarm: decoding it, and drawing it on a canvas.
 
-// Deviations from the mean velocity that the two ends of the colour scale stand for, in m/s. The scale is logarithmic.
+// Ends of the color scale: deviations from the mean velocity in m/s. The scale is logarithmic.
 const DEVIATIONS = [0.05, 5];
 const SHADES = 48;
 const darkMode = matchMedia("(prefers-color-scheme: dark)");
 
-// Lightness, chroma and hue go one way each: ordered for every eye, and the largest deviation stands out most from the paper.
+// Lightness, chroma and hue are monotonic, so the scale is ordered for color-blind readers, too.
 function shade(share) {
   const mix = (low, high) => low + (high - low) * share;
   return darkMode.matches
@@ -13,8 +13,8 @@ function shade(share) {
     : `oklch(${mix(0.67, 0.33)} ${mix(0.12, 0.16)} ${mix(232, 375)})`;
 }
 
-// Velocities come as changes in mm/s; positions are their trapezoids (commands are constant over a tick). Where robots tell no
-// velocities, positions come as changes in mm, and velocities are their differences.
+// Recordings contain changes of velocities in mm/s; positions follow by the trapezoidal rule. For states
+// without velocities they contain changes of positions in mm; velocities are their differences.
 class Flight {
   constructor(replay, recording) {
     Object.assign(this, { replay, name: recording.name, title: recording.title, score: recording.score, moving: recording.moving });
@@ -28,12 +28,12 @@ class Flight {
     this.unheard = recording.unheard;
   }
 
-  // Who is gone, or not there yet, at a tick.
+  // Absent robots at a tick.
   gone(tick) {
     return new Set(this.away.filter(([, from, to]) => from <= tick && tick < to).map(([robot]) => robot));
   }
 
-  // Links that carried nothing when somebody last looked: pairs of robots.
+  // Failed links at the last recorded exchange: pairs of robots.
   silent(tick) {
     const pairs = this.unheard.findLast(([looked]) => looked <= tick)?.[1] ?? [];
     return pairs.map((pair) => [Math.floor(pair / this.replay.robots), pair % this.replay.robots]);
@@ -69,7 +69,7 @@ class Flight {
     if (end > 0) this.velocities[end].set(this.velocities[end - 1]);
   }
 
-  // The swarm at a tick, which may lie between two.
+  // The swarm at a time, interpolated between ticks.
   at(tick) {
     const { ticks, period } = this.replay;
     let frame = ticks.findLastIndex((recorded) => recorded <= tick);
@@ -93,7 +93,7 @@ class Flight {
     return this.score[Math.min(Math.floor(tick + 1e-6), this.score.length - 1)];
   }
 
-  // The middle of everything that is ever seen.
+  // Center of all positions.
   middle() {
     if (!this.centre) {
       const spots = this.replay.scenery.flat().map((spot) => spot.at);
@@ -107,7 +107,7 @@ class Flight {
     return this.centre;
   }
 
-  // The largest distance from the centre over the flight, in metres.
+  // Largest distance from the center over the recording in m.
   reach() {
     return Math.max(...this.positions.map((position) => {
       const [cx, cy] = this.replay.scenery.flat().length ? this.middle() : mean(position);
@@ -118,7 +118,7 @@ class Flight {
   }
 }
 
-// A swarm of too many robots to be drawn one by one: a letter for every square, by the shade of its robots, at every recorded tick.
+// Map of a large swarm: one letter per square and recorded tick, for the shade of its robots.
 class SwarmMap {
   static LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl";
 
@@ -129,7 +129,7 @@ class SwarmMap {
   draw(canvas, tick, ink) {
     const frame = Math.max(this.ticks.findLastIndex((recorded) => recorded <= tick + 1e-6), 0);
     const size = this.side * Math.max(1, Math.round((canvas.clientWidth * Math.min(devicePixelRatio || 1, 2)) / this.side));
-    // Nothing has changed.
+    // The frame is unchanged.
     if (canvas.width === size && this.drawn === frame && this.ink === ink) return;
     Object.assign(this, { drawn: frame, ink });
     canvas.width = canvas.height = size;
@@ -154,19 +154,19 @@ function mean(pairs) {
   return [x / count, y / count];
 }
 
-// What the drawings take from the style sheet; anew when light turns to dark.
+// Colors of the style sheet, read again after a change between light and dark.
 function inks() {
   const style = getComputedStyle(document.documentElement);
   const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
   return { link: style.getPropertyValue("--soft"), trouble: style.getPropertyValue("--trouble"), away: style.getPropertyValue("--ink"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
 }
 
-// Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
+// Width of the grid squares in m, for a picture that shows `reach` m from the center.
 function square(reach) {
   return reach > 10 ? 5 : 1;
 }
 
-// Draws the swarm at a tick; `reach` metres from the centre fit into the picture.
+// Draws the swarm at a tick in a picture that shows `reach` m from the center.
 function drawSwarm(canvas, flight, tick, reach, ink) {
   const side = canvas.clientWidth;
   if (!side) return;
@@ -175,12 +175,12 @@ function drawSwarm(canvas, flight, tick, reach, ink) {
   const context = canvas.getContext("2d");
   const scale = side / 2 / reach;
   const { position, velocity, scenery } = flight.at(tick);
-  // Robots that have somewhere to be do not take the picture along.
+  // Swarms with scenery keep a fixed view.
   const [cx, cy] = scenery.length ? flight.middle() : mean(position);
   context.setTransform(pixels / side, 0, 0, pixels / side, 0, 0);
   context.clearRect(0, 0, side, side);
   const x = (at) => side / 2 + (position[at] - cx) * scale;
-  // Upwards is up.
+  // The y axis points up.
   const y = (at) => side / 2 - (position[at + 1] - cy) * scale;
   drawGrid(context, side, scale, square(reach), cx, cy, ink.grid);
   drawScenery(context, scenery, (px) => side / 2 + (px - cx) * scale, (py) => side / 2 - (py - cy) * scale, scale, ink.heap);
@@ -211,12 +211,12 @@ function drawAway(context, position, x, y, side, size, gone, color) {
   }
 }
 
-// Links light up when robots exchange, where that is not at every tick.
+// Links light up at exchanges that are rarer than ticks.
 function glow(exchange, tick) {
   return exchange > 1 ? 0.12 + 0.38 * Math.max(0, 1 - (2 * (tick % exchange)) / exchange) : 0.3;
 }
 
-// Links over which something was said and nothing heard.
+// Links on which a sent frame was lost.
 function drawSilence(context, pairs, x, y, colour, side) {
   if (!pairs.length) return;
   context.beginPath();
@@ -233,7 +233,7 @@ function drawSilence(context, pairs, x, y, colour, side) {
   context.globalAlpha = 1;
 }
 
-// Rings around liars, crosses for who is gone.
+// Rings around liars, crosses for absent robots.
 function drawTroubles(context, liars, gone, x, y, size, ink) {
   context.lineWidth = Math.max(1, size / 5);
   context.strokeStyle = ink.trouble;
@@ -270,13 +270,13 @@ function drawGrid(context, side, scale, metres, cx, cy, colour) {
   context.stroke();
 }
 
-// What there is to see besides robots: soft discs.
+// Scenery: soft discs.
 function drawScenery(context, scenery, x, y, scale, colour) {
   for (const { at, radius, weight } of scenery) {
     const [px, py, size] = [x(at[0]), y(at[1]), radius * scale];
     const heap = context.createRadialGradient(px, py, 0, px, py, size);
     heap.addColorStop(0, colour);
-    // The same without any of it: `transparent` would be black.
+    // Transparent version of the color: `transparent` alone would be black.
     heap.addColorStop(1, colour + "00");
     context.globalAlpha = 0.45 * weight;
     context.fillStyle = heap;

@@ -1,4 +1,4 @@
-//! C header: one struct of bytes per frame, and functions that read numbers.
+//! C header: one struct per frame and functions that read numbers.
 
 use super::{Field, Frame};
 

@@ -89,11 +89,11 @@ impl Field {
     }
 }
 
-/// Frame with its fields in the order of the bytes.
+/// Frame with its fields in byte order.
 #[derive(Debug)]
 struct Frame {
     name: &'static str,
-    /// First byte of every such frame.
+    /// First byte of all frames of this kind.
     first: u8,
     bytes: usize,
     key: [u8; 8],
@@ -147,7 +147,7 @@ fn walk(schema: &NamedType, name: &str, offset: usize, fields: &mut Vec<Field>) 
             }),
         },
         DataModelType::Struct(values) => values.iter().fold(offset, |offset, value| {
-            // The header's fields have names that no other field has.
+            // Field names of the header differ from all others.
             let nested = !name.is_empty() && name != "header";
             let name = if nested { format!("{name}_{}", value.name) } else { value.name.into() };
             walk(value.ty, &name, offset, fields)

@@ -1,4 +1,4 @@
-//! Python module: the fields as data, and functions that decode and encode by them.
+//! Python module: fields as data, and functions that decode and encode them.
 
 use super::{Field, Frame};
 

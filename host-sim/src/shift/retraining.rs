@@ -1,7 +1,8 @@
-//! The same network, trained further for one condition: what adaptation could at most reach by this way of training.
+//! Retraining of the network under one condition: an upper bound for adaptation.
 //!
-//! First by the gain of its readout, which no gradient finds: a swarm that swings does so at the limit of its commands, where none
-//! passes. Then step by step through the simulator. What flies best is kept, in flights of its own that nobody else is measured by.
+//! First the gain of the readout is searched, because gradients vanish in a swarm that oscillates
+//! at the limit of its commands. Then the network is trained through the simulator. The best
+//! network is selected on separate swarms.
 
 use std::sync::atomic::Ordering;
 
@@ -14,23 +15,23 @@ use crate::{
     error::{Error, Result},
     model::ModelFile,
     swarm::networks::Draft,
-    train::{adam::Adam, first, net::Places, through, ways::Through},
-    world::{Training as _, World as _, flock::Flock},
+    train::{adam::Adam, bptt, initialization, methods::Bptt, net::Places},
+    world::{World as _, flock::Flock},
 };
 
-/// Gains of the readout to be tried, relative to what it was.
+/// Candidate gains of the readout, relative to the current one.
 const GAINS: [f32; 8] = [1.0, 2.0, 1.4, 0.7, 0.5, 0.35, 0.25, 0.15];
-/// Flights that decide.
+/// Swarms for the selection.
 const FLIGHTS: usize = 6;
-/// Their seed is so much further on than that of the flights that are measured.
+/// Offset of their seed from that of the measured swarms.
 const APART: u64 = 1 << 32;
-/// Adam's rate at the beginning.
+/// Initial rate of Adam.
 const RATE: f32 = 2.0e-3;
 
 impl Plan<'_> {
-    /// The best network that was found for these robots.
+    /// Best network so far.
     pub(super) fn retrained(&self, quirks: ModelMismatch) -> Result<ModelFile> {
-        let model = &self.eval.models[0];
+        let model = &self.lineup.models[0];
         let weights = model.weights();
         let places = Places::of(&Dimensions::of(&weights.header));
         let mut best = (f64::INFINITY, model.clone());
@@ -44,9 +45,9 @@ impl Plan<'_> {
         Ok(best.1)
     }
 
-    /// Flies these numbers, and keeps them if nothing was better.
+    /// Evaluates weights and keeps them if they are the best.
     fn keep_better(&self, quirks: ModelMismatch, numbers: &[f32], best: &mut (f64, ModelFile)) -> Result {
-        let model = &self.eval.models[0];
+        let model = &self.lineup.models[0];
         let file = ModelFile::new(model.path(), &model.weights().header, numbers)?;
         let eval = EvalConfig { models: vec![file], ..self.eval.clone() };
         let plan = Plan { swarms: FLIGHTS, ..*self };
@@ -58,14 +59,14 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The numbers after some steps through the simulator.
+    /// Returns the weights after some training steps.
     fn descended(&self, quirks: ModelMismatch, model: &ModelFile) -> Result<Vec<f32>> {
         let weights = model.weights();
         let size = Dimensions::of(&weights.header);
         let (scale, task) = (weights.header.scale, self.eval.task()?);
         let exchange = weights.header.interval.into();
-        // Beyond the middle of the flight, where things happen.
-        let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
+        // Covers more than half of the episode.
+        let through = Bptt { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
         let world = Flock::with(quirks);
         let unseen = world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
         let draw = |_: &mut _| (world.clone(), Flock::<2>::default_scenario());
@@ -77,10 +78,10 @@ impl Plan<'_> {
                 return Err(Error::Interrupted);
             }
             let draft = Draft { numbers: &numbers, size, scale, task, exchange };
-            // Other flights than those that are measured, and other robots.
+            // The swarms differ from the measured ones.
             let number = (1 << 20) + step as u64;
-            through::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
-            for range in first::rows(&size, &unseen) {
+            bptt::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
+            for range in initialization::rows(&size, &unseen) {
                 gradient[range].fill(0.0);
             }
             let rate = RATE * (1.0 - 0.9 * step as f32 / self.retrain as f32);

@@ -1,4 +1,4 @@
-//! Everything that a swarm says in a flight, written to a capture.
+//! Observer that writes all frames of an episode to a capture.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ use crate::{
     world::Environment,
 };
 
-/// Listens to a flight.
+/// Observer of an episode.
 #[derive(Debug)]
 pub struct Listener {
     path: PathBuf,
     /// Control period in seconds.
     period: f32,
-    /// From the first frame on: its length tells what kind of radio it is for.
+    /// Capture file, opened at the first frame, whose length selects the link type.
     capture: Option<Capture>,
 }
 
 impl Listener {
-    /// Writes to `path` what robots of a task say.
-    pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
+    /// Creates an observer that writes to `path`.
+    pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), capture: None }
     }
 
-    /// Ends the capture.
+    /// Completes the capture.
     pub fn finish(self) -> Result {
         self.capture.map_or(Ok(()), Capture::finish)
     }

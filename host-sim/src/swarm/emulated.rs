@@ -1,4 +1,4 @@
-//! Emulated robots: one QEMU each, all of them running the real firmware image.
+//! Emulated robots: one QEMU process each, with the firmware image.
 
 use std::{
     io,
@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use wdgnn_core::task::{NodeId, State as _};
 use wdgnn_link::security::key_update::personal_key;
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, SensorInput, VERSION};
-use wdgnn_robot::onboard::Onboard;
+use wdgnn_robot::onboard::OnboardTask;
 
 use super::{
     Robots, TickInput, TickOutcome,
     image::BUILD,
     log::Decoder,
-    qemu::{Emulator, Told},
+    qemu::{Emulator, Provisioning},
     torn,
     watchdog::{PATIENCE, Watchdog},
 };
@@ -32,14 +32,14 @@ use crate::{
     scene::{Frame, SimTask},
 };
 
-/// Emulated robots. Dropped, all of them are switched off.
+/// Emulated robots. Dropping them ends all processes.
 #[derive(Debug)]
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
     count: usize,
-    /// Whether each is told its personal key: the swarm's can change in flight, or names have to be proven.
+    /// Whether robots have personal keys, for key rotation or peer authentication.
     told: bool,
-    /// Whether names have to be proven: each is told by which keys.
+    /// Whether robots authenticate each other.
     proofs: bool,
     lost_ones: Vec<String>,
     image: PathBuf,
@@ -49,9 +49,9 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where
-    /// these faults change their key or have names proven, each is told its personal key, and by which keys others prove their names.
-    pub fn new<T: Onboard>(
+    /// Starts all robots. The image must contain `model` for the task `T` and use `link`. With key
+    /// rotation or peer authentication, robots get their keys at the start.
+    pub fn new<T: OnboardTask>(
         image: &Path,
         model: &ModelFile,
         link: Link,
@@ -62,7 +62,7 @@ impl Emulated {
     }
 
     /// Starts the robots from number `first` on, of a swarm of `robots`.
-    pub fn some<T: Onboard>(
+    pub fn some<T: OnboardTask>(
         image: &Path,
         model: &ModelFile,
         link: Link,
@@ -83,7 +83,7 @@ impl Emulated {
             watchdog: Arc::new(Watchdog::new(PATIENCE)),
             folder,
         };
-        // All of them start at once; only then is the first one waited for.
+        // Starts all processes before it waits for the first one.
         for robot in 0..robots {
             let emulator = (robot >= first).then(|| all.start(robot)).transpose()?;
             all.robots.push(emulator);
@@ -95,22 +95,22 @@ impl Emulated {
         Ok(all)
     }
 
-    /// How many there were at the start.
+    /// Number of robots at the start.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The log of a robot, since its first start.
+    /// Returns the log of a robot since its first start.
     pub fn log(&self, robot: usize) -> Vec<String> {
         self.decoder.lines(&files::read(&self.place(robot).join("log")).unwrap_or_default())
     }
 
-    /// The process that a robot's emulator runs in, while there is one.
+    /// Returns the emulator process of a robot, if it runs.
     pub fn process(&self, robot: usize) -> Option<u32> {
         self.robots[robot].as_ref().map(Emulator::process)
     }
 
-    /// Lets all robots end by themselves, which they do with a last line in their log.
+    /// Lets all robots end by themselves, so that they complete their logs.
     pub fn leave(&mut self) {
         for robot in 0..self.robots.len() {
             if let Some(emulator) = self.robots[robot].take()
@@ -129,12 +129,12 @@ impl Emulated {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
         let told = told
-            .map(|key| Told { key, roster: if self.proofs { key_operator::peer_keys(name) } else { &[] } });
+            .map(|key| Provisioning { key, roster: if self.proofs { station::roster(name) } else { &[] } });
         Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 
-    /// Waits for a robot that was started to introduce itself.
+    /// Waits for the identification of a started robot.
     fn greet(&mut self, robot: usize) -> Result<Hello> {
         let hello = self.robots[robot].as_mut().map(Emulator::hello);
         hello.and_then(io::Result::ok).ok_or_else(|| Error::Failed(self.story(robot, "does not start")))
@@ -146,15 +146,15 @@ impl Emulated {
         self.lost_ones.push(story);
     }
 
-    /// What happened to a robot, with the last thing it or QEMU said.
+    /// Describes the failure of a robot with its last output.
     fn story(&self, robot: usize, how: &str) -> String {
         let qemu = files::read(&self.place(robot).join("qemu")).unwrap_or_default();
         let qemu = String::from_utf8_lossy(&qemu).lines().last().map(str::to_owned);
         let last = self.log(robot).pop().or(qemu).unwrap_or("nothing".into());
-        format!("robot {robot} {how}; the last it said: {}", last.trim())
+        format!("robot {robot} {how}; its last output: {}", last.trim())
     }
 
-    /// Does something with every robot that is there and that there is something for. Who fails is lost.
+    /// Calls a function for each running robot with an input. A robot with an error is lost.
     fn each<A, T>(
         &mut self,
         what: &[Option<A>],
@@ -222,10 +222,9 @@ impl<T: SimTask> Robots<T> for Emulated {
     }
 }
 
-/// How robots speak.
+/// Radio link of the robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The link profile.
     pub profile: Profile,
     /// Whether frames are sealed.
     pub sealed: bool,
@@ -236,17 +235,17 @@ impl Link {
         format!("{} {}", self.profile.name(), if self.sealed { "sealed" } else { "unsealed" })
     }
 
-    /// What an image of this link is built with.
+    /// Returns the build options of an image with this link.
     fn settings(self) -> String {
         format!("WDGNN_PROFILE={}{}", self.profile.name(), if self.sealed { " WDGNN_KEY=FILE" } else { "" })
     }
 }
 
-/// Compares what a robot says about its image with what is to be flown.
-fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
+/// Compares the identification of a robot with the expected image.
+fn check<T: OnboardTask>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     if hello.version != VERSION {
         return Err(Error::Usage(format!(
-            "the firmware image speaks another version: build it anew with `{BUILD}`"
+            "the firmware image has another protocol version: rebuild it with `{BUILD}`"
         )));
     }
     let (here, there) = (ImageDimensions::of::<T>(), hello.dimensions);
@@ -257,18 +256,18 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
         ("taps", here.taps, there.taps),
         ("hidden features", here.hidden, there.hidden),
         ("outputs", here.outputs, there.outputs),
-        ("neighbours", here.neighbors, there.neighbors),
+        ("neighbors", here.neighbors, there.neighbors),
         ("wide parameters", here.wide, there.wide),
     ];
     if let Some((name, here, there)) = fields.into_iter().find(|(_, here, there)| here != there) {
         return Err(Error::Usage(format!(
-            "the firmware image was built for {there} {name}, this program flies {here}: build it anew with `{BUILD}`"
+            "the firmware image was built for {there} {name}, this program expects {here}: rebuild it with `{BUILD}`"
         )));
     }
     let spoken = Profile::with_code(hello.profile).map(|profile| Link { profile, sealed: hello.sealed != 0 });
     if spoken != Some(link) {
         return Err(Error::Usage(format!(
-            "the firmware image speaks {}, this flight is {}: build it anew with `{} {BUILD}`",
+            "the firmware image uses {}, this run uses {}: rebuild it with `{} {BUILD}`",
             spoken.map_or("an unknown profile".into(), Link::words),
             link.words(),
             link.settings(),
@@ -277,7 +276,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     let wanted = model.weights().checksum;
     if hello.model != wanted {
         return Err(Error::Usage(format!(
-            "the firmware image carries model {:08x}, {} is {wanted:08x}: build it anew with `WDGNN_MODEL={} {BUILD}`",
+            "the firmware image contains model {:08x}, {} is {wanted:08x}: rebuild it with `WDGNN_MODEL={} {BUILD}`",
             hello.model,
             model.path().display(),
             model.path().display(),
@@ -315,15 +314,15 @@ mod tests {
     }
 
     #[test]
-    fn an_image_for_other_robots_is_refused_by_name() {
+    fn images_of_other_robots_are_rejected() {
         assert_eq!(refusal(|_| {}), None);
         let hidden = refusal(|hello| hello.dimensions.hidden = 16).unwrap();
-        assert!(hidden.contains("built for 16 hidden features, this program flies 32"), "{hidden}");
+        assert!(hidden.contains("built for 16 hidden features, this program expects 32"), "{hidden}");
         let model = refusal(|hello| hello.model = 0xdead_beef).unwrap();
-        assert!(model.contains("carries model deadbeef, models/flocking-wd-gnn.wdgnn is"), "{model}");
+        assert!(model.contains("contains model deadbeef, models/flocking-wd-gnn.wdgnn is"), "{model}");
         let sealed = refusal(|hello| (hello.profile, hello.sealed) = (2, 1)).unwrap();
-        assert!(sealed.contains("speaks dot154 sealed, this flight is exact unsealed"), "{sealed}");
+        assert!(sealed.contains("uses dot154 sealed, this run uses exact unsealed"), "{sealed}");
         assert!(sealed.contains("`WDGNN_PROFILE=exact cargo build"), "{sealed}");
-        assert!(refusal(|hello| hello.version = 0).unwrap().contains("another version"));
+        assert!(refusal(|hello| hello.version = 0).unwrap().contains("another protocol version"));
     }
 }

@@ -1,11 +1,13 @@
-//! The robots' log: defmt's frames, made readable with the strings that the image keeps for them.
+//! Decoder of the robots' defmt logs, with the strings of the image.
 //!
-//! A frame is packed by rzCOBS and ends with a zero. Unpacked, it is the number of a string, and the values for the string's braces in
-//! their order. A string is a symbol of the image: its value is the string's number, its name is JSON with the string and what it is for.
-//! A value of a type that was derived has a string too, with its variants between bars.
+//! A frame is compressed with rzCOBS and ends with a zero byte. It contains the index of a string
+//! and the arguments of its braces in order. A string is a symbol of the image: the address is the
+//! index, the name is JSON with the string and its use. A derived type has a string, too, with its
+//! variants between bars.
 //!
-//! This reads what the firmware writes; a line with anything else in it is passed over. The crate `defmt-decoder` reads all of defmt,
-//! and takes longer to build than all else that this program depends on; `tests` compares the two.
+//! This decoder supports the firmware's messages and skips others. The crate `defmt-decoder`
+//! supports all of defmt but builds longer than all other dependencies; a test in `tests` compares
+//! the two.
 
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 
@@ -17,14 +19,14 @@ use crate::{
     files,
 };
 
-/// Frames are shorter: a robot's ring for its log has 1,024 bytes.
+/// Largest frame: the log buffer of a robot has 1,024 bytes.
 const LONGEST: usize = 4096;
 
-/// Decodes logs of one firmware image.
+/// Decoder for the logs of one image.
 #[derive(Debug)]
 pub struct Decoder(HashMap<u16, Text>);
 
-/// A string that the image keeps for its log.
+/// Log string of an image.
 #[derive(Debug, Deserialize)]
 struct Text {
     tag: String,
@@ -32,7 +34,7 @@ struct Text {
 }
 
 impl Decoder {
-    /// For logs of the firmware `image`.
+    /// Creates a decoder for the firmware `image`.
     pub fn new(image: &Path) -> Result<Self> {
         let file = files::read(image)?;
         let named = || Error::usage(format!("{} is not a robot's firmware image", image.display()));
@@ -40,7 +42,7 @@ impl Decoder {
         texts.map(Self).ok_or_else(named)
     }
 
-    /// The lines of a log. What cannot be decoded is passed over, and so is a frame whose end is still to come.
+    /// Returns the lines of a log. Skips invalid and incomplete frames.
     pub fn lines(&self, log: &[u8]) -> Vec<String> {
         let ended = log.iter().rposition(|byte| *byte == 0).unwrap_or(0);
         let frames = log[..ended].split(|byte| *byte == 0).filter(|frame| !frame.is_empty());
@@ -60,7 +62,7 @@ impl Decoder {
         Some(line)
     }
 
-    /// Writes `text` with values in place of its braces.
+    /// Writes `text` with arguments for its braces.
     fn write(&self, text: &str, values: &mut Values<'_>, line: &mut String) -> Option<()> {
         let mut rest = text;
         while let Some(at) = rest.find(['{', '}']) {
@@ -80,7 +82,7 @@ impl Decoder {
         Some(())
     }
 
-    /// Writes one value, by what stands between its braces: `=type:hint`, of which either may be left out.
+    /// Writes one argument with the format between its braces: `=type:hint`, both optional.
     fn value(&self, parameter: &str, values: &mut Values<'_>, line: &mut String) -> Option<()> {
         let (kind, hint) = parameter.split_once(':').unwrap_or((parameter, ""));
         let bytes = match kind.strip_prefix('=').unwrap_or(kind) {
@@ -120,7 +122,7 @@ impl Decoder {
         }
     }
 
-    /// Writes values of one type that has a string of its own.
+    /// Writes arguments of a type with its own string.
     fn derived(&self, count: usize, values: &mut Values<'_>, line: &mut String) -> Option<()> {
         let text = &self.0.get(&(values.number(2)? as u16))?.data;
         for index in 0..count {
@@ -133,13 +135,13 @@ impl Decoder {
     }
 }
 
-/// The strings of an image's log, by their numbers.
+/// Returns the log strings of an image by index.
 fn strings(file: &[u8]) -> Option<HashMap<u16, Text>> {
     let symbols = image::elf_symbols(file).ok()?.into_iter().filter(|(name, _)| name.starts_with('{'));
     Some(symbols.filter_map(|(name, value)| Some((value as u16, serde_json::from_str(name).ok()?))).collect())
 }
 
-/// What is left of a frame's values.
+/// Remaining argument bytes of a frame.
 struct Values<'a>(&'a [u8]);
 
 impl<'a> Values<'a> {
@@ -159,8 +161,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Undoes rzCOBS, which is read from its end: a byte tells which of the seven before it were zeros and are left out, or how many there
-/// are without a zero.
+/// Decompresses rzCOBS from the end: a byte gives the omitted zeros of the seven bytes before it,
+/// or the length of a run without zeros.
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut packed = packed.iter().rev().copied();
     let mut reversed = Vec::new();
@@ -172,7 +174,7 @@ fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
                 }
             }
             0x80..=0xff => {
-                // 134 bytes are a full run, with no zero behind it.
+                // 134 bytes are a full run without a zero behind it.
                 let run = usize::from(code & 0x7f) + 7;
                 if code != 0xff {
                     reversed.push(0);
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_their_places() {
+    fn log_arguments_are_formatted() {
         let decoder = decoder(&[
             (1, "defmt_info", "robot {=u16}, {=u32:#010x}, {} of {{{=str}}}"),
             (2, "defmt_derived", "Idle|Busy({=?})"),
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_unknown_is_passed_over() {
+    fn short_and_unknown_frames_are_skipped() {
         let decoder =
             decoder(&[(1, "defmt_info", "{=u32}"), (2, "defmt_prim", "x"), (3, "defmt_warn", "{=i8}")]);
         for frame in [&[1, 0, 1][..], &[2, 0], &[3, 0, 1], &[9, 9], &[]] {
@@ -230,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_unpacked_as_rzcobs_says() {
-        // Examples of defmt's own encoder; zeros at the end of a frame mean nothing.
+    fn rzcobs_frames_are_decompressed() {
+        // Examples from defmt's encoder; zeros at the end of a frame have no meaning.
         assert_eq!(unpack(&[0x7f]), Some(vec![0; 7]));
         assert_eq!(unpack(&[0x11, 0x7e]), Some(vec![0x11, 0, 0, 0, 0, 0, 0]));
         let seven = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77];
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_its_end_waits_and_a_broken_one_is_passed_over() {
+    fn incomplete_frames_wait_and_broken_ones_are_skipped() {
         let decoder = decoder(&[(1, "defmt_info", "here")]);
         assert_eq!(decoder.lines(b"\x00\x00\x01\x7e\x00\x05\x00\x01\x7e\x00\x01\x7e"), ["info  here"; 2]);
         assert_eq!(decoder.lines(b""), [""; 0]);

@@ -1,6 +1,6 @@
-//! Swarms of robots on emulated microcontrollers, besides those in this process.
+//! Swarms of robots in emulators.
 //!
-//! [`emulated`] is the firmware's image on QEMU: [`Robots`] that talk through the same air as native ones.
+//! [`emulated`] runs the firmware image in QEMU: [`Robots`] on the radio medium of native ones.
 
 pub mod capture;
 pub mod emulated;

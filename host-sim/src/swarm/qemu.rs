@@ -1,4 +1,4 @@
-//! One emulated robot: a QEMU that runs the firmware image, with this program as its world.
+//! One emulated robot: a QEMU process with the firmware image.
 
 use std::{
     fs,
@@ -20,20 +20,19 @@ use super::{
 };
 use crate::scene;
 
-/// The most numbers of a command or a wide part that a robot is believed to have; the largest frame holds a quarter of that.
+/// Largest number of values in a command or wide part, four times that of the largest frame.
 const MOST_NUMBERS: usize = MAX_FRAME;
 
-/// What an operator tells one robot and no other.
+/// Provisioned secrets of one robot.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "keys are never printed")]
-pub struct Told {
-    /// Its personal key.
+pub struct Provisioning {
     pub key: Key,
-    /// The keys by which others prove their names to it; none where names are not proven.
+    /// Keys by which the robot authenticates its peers; empty without peer authentication.
     pub roster: &'static [Key],
 }
 
-/// An emulated robot. Dropped, it is switched off and gone.
+/// Emulated robot. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Emulator {
     child: SharedChild,
@@ -41,18 +40,18 @@ pub struct Emulator {
     output: ChildStdout,
     watchdog: Arc<Watchdog>,
     folder: PathBuf,
-    /// Numbers of a command and of the wide part, as the robot tells when it introduces itself.
+    /// Sizes of command and wide part, from the robot's identification.
     numbers: [usize; 2],
 }
 
 impl Emulator {
-    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores, and is
-    /// told its keys.
+    /// Starts robot `id` of a swarm (0 robots for an unknown size) in `folder`, which contains its
+    /// log, its storage and its keys.
     pub fn start(
         image: &Path,
         id: usize,
         robots: usize,
-        told: Option<&Told>,
+        told: Option<&Provisioning>,
         folder: &Path,
         watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {
@@ -83,7 +82,7 @@ impl Emulator {
         Ok(Self { child: Arc::new(Mutex::new(child)), input, output, watchdog, folder, numbers: [0; 2] })
     }
 
-    /// What the robot says first.
+    /// Receives the identification.
     pub fn hello(&mut self) -> io::Result<Hello> {
         let hello: Hello = self.read()?;
         let counts = [hello.dimensions.outputs, hello.dimensions.wide].map(|count| count as usize);
@@ -93,12 +92,12 @@ impl Emulator {
         Ok(hello)
     }
 
-    /// Begins a tick, with the numbers of the robot's state.
+    /// Begins a tick with the numbers of the robot's state.
     pub fn sense(&mut self, situation: &SensorInput, state: &[f32]) -> io::Result<()> {
         self.write(&[bytemuck::bytes_of(situation), bytemuck::cast_slice(state)].concat())
     }
 
-    /// The robot's frames of this tick.
+    /// Receives the robot's frames of this tick.
     pub fn speak(&mut self) -> io::Result<Vec<scene::Frame>> {
         let mut frames = Vec::new();
         loop {
@@ -114,7 +113,7 @@ impl Emulator {
         }
     }
 
-    /// Hands over what the robot hears in this tick: as much as it listens to, and that is one frame more than it looks at.
+    /// Sends the received frames of this tick: at most one more than the robot reads.
     pub fn hear(&mut self, frames: &[scene::Frame]) -> io::Result<()> {
         let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
         let mut messages = Vec::new();
@@ -129,8 +128,8 @@ impl Emulator {
         self.write(&messages)
     }
 
-    /// What the robot did in this tick.
-    pub fn outcome(&mut self) -> io::Result<TickOutcome> {
+    /// Receives the result of this tick.
+    pub fn outcome(&mut self) -> io::Result<Outcome> {
         let counts: emulation::TickResult = self.read()?;
         let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
         self.read_bytes(bytemuck::cast_slice_mut(&mut command))?;
@@ -138,21 +137,21 @@ impl Emulator {
         Ok(TickOutcome { counts, command, wide })
     }
 
-    /// Closes the robot's world and waits for it to end by itself.
+    /// Closes the pipe and waits for the end of the process.
     pub fn leave(mut self) -> io::Result<ExitStatus> {
         self.input = None;
         let Self { child, output, watchdog, .. } = &mut self;
-        // Its end of the pipe closes when it ends; the watchdog sees to it that it does.
+        // The pipe closes when the process ends; the watchdog enforces it.
         watchdog.wait(child, || output.read_to_end(&mut Vec::new()))?;
         lock(child).wait()
     }
 
-    /// The emulator's process.
+    /// Emulator process.
     pub fn process(&self) -> u32 {
         lock(&self.child).id()
     }
 
-    /// Where the robot keeps its log and what it stores.
+    /// Folder with log and storage.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -178,7 +177,7 @@ impl Emulator {
 impl Drop for Emulator {
     fn drop(&mut self) {
         let mut child = lock(&self.child);
-        // It may have ended by itself already; waiting for it takes it off the process table either way.
+        // The process may have ended; waiting removes it from the process table.
         let _ = child.kill();
         let _ = child.wait();
     }

@@ -1,5 +1,4 @@
-//! The watchdog: sees to it that nobody waits for a robot for ever. A robot that says nothing for too long is switched off, which
-//! ends the wait.
+//! Watchdog for emulated robots: ends a robot that does not answer in time, which ends the wait.
 
 use std::{
     process::Child,
@@ -8,21 +7,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A robot answers within a millisecond; fifty that start at once on one slow core, within a few seconds.
+/// Time limit for an answer. Robots answer within a millisecond; fifty starting robots on one slow
+/// core take seconds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 const ROUND: Duration = Duration::from_millis(200);
 
-/// A child process that more than one thread may end.
+/// Child process that several threads may end.
 pub type SharedChild = Arc<Mutex<Child>>;
 
 type Waiting = Arc<Mutex<Option<(Instant, SharedChild)>>>;
 
-/// Takes a lock, whoever had it before.
+/// Takes a lock, even a poisoned one.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The watchdog.
+/// Watchdog of one process at a time.
 #[derive(Debug)]
 pub struct Watchdog {
     waiting: Waiting,
@@ -31,7 +31,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Begins to watch.
+    /// Starts the watchdog thread.
     pub fn new(patience: Duration) -> Self {
         let waiting = Waiting::default();
         let (stop, stopped) = mpsc::channel();
@@ -41,7 +41,7 @@ impl Watchdog {
                 if let Some((since, child)) = &*lock(&watched)
                     && since.elapsed() > patience
                 {
-                    // It may have ended by itself; then there is nothing to do.
+                    // The process may have ended already.
                     let _ = lock(child).kill();
                 }
             }
@@ -49,7 +49,7 @@ impl Watchdog {
         Self { waiting, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Does `wait`, for no longer than the watchdog's patience with `child`.
+    /// Runs `wait` with the time limit for `child`.
     pub fn wait<T>(&self, child: &SharedChild, wait: impl FnOnce() -> T) -> T {
         *lock(&self.waiting) = Some((Instant::now(), Arc::clone(child)));
         let result = wait();
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_that_says_nothing_is_ended() {
+    fn silent_children_are_ended() {
         let mut child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
         let child = Arc::new(Mutex::new(child));

@@ -1,4 +1,4 @@
-//! The Adam optimiser.
+//! Adam optimizer.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 const FIRST: f32 = 0.9;
 /// Decay of the mean squared gradient (the paper's β₂).
 const SECOND: f32 = 0.999;
-/// Keeps the division finite (Adam's own default).
+/// Avoids a division by zero (Adam's default).
 const TINY: f32 = 1.0e-8;
 
 /// Adam's state between steps.
@@ -18,15 +18,15 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// For so many weights.
+    /// Creates the state for a number of weights.
     pub fn new(weights: usize) -> Self {
         Self { first: vec![0.0; weights], second: vec![0.0; weights], steps: 0 }
     }
 
-    /// One step against the gradient.
+    /// Takes one step against the gradient.
     pub fn step(&mut self, weights: &mut [f32], gradient: &[f32], rate: f32) {
         self.steps += 1;
-        // libm, so that a seed gives the same weights whatever the platform's powf.
+        // libm gives equal weights on all platforms, unlike their powf.
         let first_bias = 1.0 - libm::powf(FIRST, self.steps as f32);
         let second_bias = 1.0 - libm::powf(SECOND, self.steps as f32);
         let moments = self.first.iter_mut().zip(&mut self.second);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quadratic_is_brought_to_its_minimum() {
+    fn adam_minimizes_a_quadratic() {
         let mut weights = [5.0];
         let mut adam = Adam::new(1);
         for _ in 0..2000 {

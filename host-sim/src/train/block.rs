@@ -1,9 +1,10 @@
-//! A network of one layer, forwards and backwards, for a block of samples that stays in the nearest cache.
+//! Forward and backward pass of a network with one layer, for a block of samples that fits the
+//! nearest cache.
 //!
-//! Sixteen samples lie side by side, number by number ([`Lanes`]): registers are as wide as they come whatever the network's
-//! dimensions, which are known at run time, and no sum goes across a register. Every sum has one order at every width of registers
-//! and any number of threads: products over inputs one after the other, gradients over samples in sixteen sums, which meet in
-//! [`Tallies::fold`].
+//! Sixteen samples lie next to each other for each number ([`Lanes`]), so full registers are used
+//! for all dimensions, which are known at run time, and no sum crosses a register. The order of
+//! each sum is independent of register width and number of threads: products over inputs in
+//! sequence, gradients over samples in sixteen sums, which [`Tallies::fold`] combines.
 
 #![allow(clippy::inline_always, reason = "what is not inlined is not compiled for the processor's width")]
 
@@ -14,22 +15,22 @@ use wdgnn_core::model::activation::Activation;
 
 use self::kernels::{add_scaled, gradient, product, spread, tanh, total};
 use super::{
-    lanes::{Kernel, LANES, Lanes, Vector, Width},
     net::{Net, Sums},
+    simd::{Kernel, LANES, Lanes, Vector, Width},
 };
 
-/// A block of up to `16 V` samples: their taps, what the network makes of them, and what is owed for it.
+/// Block of up to `16 V` samples: taps, activations and gradients.
 #[derive(Clone, Debug)]
 pub struct Block<const V: usize> {
     taps: Vec<Lanes>,
     hidden: Vec<Lanes>,
     output: Vec<Lanes>,
     part: Vec<Lanes>,
-    owed: Vec<Lanes>,
+    grad: Vec<Lanes>,
     width: Width,
 }
 
-/// What blocks add up to, in sixteen sums each.
+/// Gradient sums of blocks, sixteen each.
 #[derive(Clone, Debug)]
 pub struct Tallies {
     deep: Vec<Lanes>,
@@ -40,10 +41,10 @@ pub struct Tallies {
 }
 
 impl<const V: usize> Block<V> {
-    /// Samples in it.
+    /// Samples per block.
     pub const SAMPLES: usize = V * LANES;
 
-    /// Room for a block of this network's.
+    /// Allocates a block for a network.
     pub fn new(net: &Net<'_>, width: Width) -> Self {
         let rows = |count: usize| vec![[0.0; LANES]; count * V];
         let outputs = net.size.outputs;
@@ -52,39 +53,39 @@ impl<const V: usize> Block<V> {
             hidden: rows(net.size.hidden),
             output: rows(outputs),
             part: rows(outputs),
-            owed: Vec::new(),
+            grad: Vec::new(),
             width,
         }
     }
 
-    /// Takes up samples: the taps of each. What is left of the block holds whatever it held.
+    /// Loads the taps of samples. The rest of the block keeps its content.
     pub fn fill<'a>(&mut self, samples: impl Iterator<Item = &'a [f32]>) {
         gather::side_by_side(self.taps.as_flattened_mut(), Self::SAMPLES, samples.take(Self::SAMPLES));
     }
 
-    /// One of the outputs, or what is owed to it, sample by sample.
+    /// Returns one output, or its gradient, by sample.
     pub fn output(&mut self, output: usize) -> &mut [f32] {
         self.output[output * V..][..V].as_flattened_mut()
     }
 
-    /// Forwards: the outputs.
+    /// Computes the outputs.
     pub fn forward(&mut self, net: &Net<'_>) {
         self.width.run(Forward { net, block: self });
     }
 
-    /// There and back for any number of robots, row by row: from what is owed to their outputs, `errors`, to what is owed to their
-    /// taps, which is added to `owed`.
+    /// Computes the gradients of the taps of any number of robots from those of their outputs,
+    /// `errors`, and adds them to `grad`.
     pub fn there_and_back(
         &mut self,
         net: &Net<'_>,
         taps: &[f32],
         errors: &[f32],
-        owed: &mut [f32],
+        grad: &mut [f32],
         tallies: &mut Tallies,
     ) {
         let (inputs, outputs) = (net.size.inputs(0), net.size.outputs);
         let blocks = taps.chunks(Self::SAMPLES * inputs).zip(errors.chunks(Self::SAMPLES * outputs));
-        for ((taps, errors), owed) in blocks.zip(owed.chunks_mut(Self::SAMPLES * inputs)) {
+        for ((taps, errors), grad) in blocks.zip(grad.chunks_mut(Self::SAMPLES * inputs)) {
             self.fill(taps.chunks_exact(inputs));
             self.forward(net);
             for output in 0..outputs {
@@ -93,27 +94,27 @@ impl<const V: usize> Block<V> {
                 let errors = errors[output..].iter().step_by(outputs);
                 places.iter_mut().zip(errors).for_each(|(place, error)| *place = *error);
             }
-            let mut lanes = std::mem::take(&mut self.owed);
+            let mut lanes = std::mem::take(&mut self.grad);
             lanes.clear();
             lanes.resize(inputs * V, [0.0; LANES]);
             self.backward(net, tallies, Some(&mut lanes));
-            for (sample, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+            for (sample, grad) in grad.chunks_exact_mut(inputs).enumerate() {
                 let more = lanes.as_flattened()[sample..].iter().step_by(Self::SAMPLES);
-                owed.iter_mut().zip(more).for_each(|(owed, more)| *owed += more);
+                grad.iter_mut().zip(more).for_each(|(grad, more)| *grad += more);
             }
-            self.owed = lanes;
+            self.grad = lanes;
         }
     }
 
-    /// Backwards, from what is owed to the outputs: zero for samples that are not there. What is owed to taps is added to `owed`,
-    /// laid out as they are.
-    pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, owed: Option<&mut [Lanes]>) {
-        self.width.run(Backward { net, block: self, tallies, owed });
+    /// Computes the gradients from those of the outputs, which are zero for missing samples. Adds
+    /// the gradients of the taps to `grad`, in the layout of the taps.
+    pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, grad: Option<&mut [Lanes]>) {
+        self.width.run(Backward { net, block: self, tallies, grad });
     }
 }
 
 impl Tallies {
-    /// Nothing yet.
+    /// Zero sums.
     pub fn new(net: &Net<'_>) -> Self {
         let (inputs, hidden, outputs) = (net.size.inputs(0), net.size.hidden, net.size.outputs);
         let rows = |count: usize| vec![[0.0; LANES]; count];
@@ -126,7 +127,7 @@ impl Tallies {
         }
     }
 
-    /// Adds everything to `sums`.
+    /// Adds all sums to `sums`.
     pub fn fold(&self, net: &Net<'_>, sums: &mut Sums) {
         let add = |sums: &mut [f32], tallies: &[Lanes]| {
             for (sum, lanes) in sums.iter_mut().zip(tallies) {
@@ -142,7 +143,7 @@ impl Tallies {
     }
 }
 
-/// The sum of sixteen, by halves.
+/// Adds sixteen numbers by halves.
 fn across(lanes: &Lanes) -> f32 {
     let mut halves = *lanes;
     let mut length = LANES / 2;
@@ -191,7 +192,7 @@ struct Backward<'a, 'w, const V: usize> {
     net: &'a Net<'w>,
     block: &'a mut Block<V>,
     tallies: &'a mut Tallies,
-    owed: Option<&'a mut [Lanes]>,
+    grad: Option<&'a mut [Lanes]>,
 }
 
 impl<const V: usize> Kernel for Backward<'_, '_, V> {
@@ -199,20 +200,20 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
 
     #[inline(always)]
     fn run<R: Vector>(self) {
-        let Self { net, block, tallies, owed } = self;
+        let Self { net, block, tallies, grad } = self;
         let outputs = net.size.outputs;
         gradient::<R, V>(&mut tallies.wide, &block.taps, &block.output);
         gradient::<R, V>(&mut tallies.hidden, &block.hidden, &block.output);
         total::<R, V>(&mut tallies.output, &block.output);
-        // From here on, what is owed to the hidden features, before σ, is in their place.
+        // From here on, the block contains the gradients of the hidden features before σ.
         let smooth = net.activation != Activation::Relu;
         for (lanes, readout) in block.hidden.chunks_exact_mut(V).zip(net.readout().chunks_exact(outputs)) {
             for (vector, lanes) in lanes.iter_mut().enumerate() {
-                let mut owed = R::splat(0.0);
+                let mut grad = R::splat(0.0);
                 for (weight, error) in readout.iter().zip(block.output.chunks_exact(V)) {
-                    owed = owed.add(R::splat(*weight).mul(R::load(&error[vector])));
+                    grad = grad.add(R::splat(*weight).mul(R::load(&error[vector])));
                 }
-                let owed = R::splat(net.weights[0]).mul(owed);
+                let grad = R::splat(net.weights[0]).mul(grad);
                 let slope = if smooth {
                     let value = R::load(lanes);
                     R::splat(1.0).sub(value.mul(value))
@@ -222,18 +223,18 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
                     }
                     R::load(lanes)
                 };
-                owed.mul(slope).store(lanes);
+                grad.mul(slope).store(lanes);
             }
         }
         gradient::<R, V>(&mut tallies.deep, &block.taps, &block.hidden);
         total::<R, V>(&mut tallies.bias, &block.hidden);
-        if let Some(owed) = owed {
+        if let Some(grad) = grad {
             let (filter, _) = &net.places.layers[0];
-            product::<R, V>(owed, &block.hidden, &net.weights[filter.clone()], (1, net.size.hidden));
+            product::<R, V>(grad, &block.hidden, &net.weights[filter.clone()], (1, net.size.hidden));
             for error in &mut block.output {
                 R::splat(net.weights[1]).mul(R::load(error)).store(error);
             }
-            product::<R, V>(owed, &block.output, &net.folded, (1, outputs));
+            product::<R, V>(grad, &block.output, &net.folded, (1, outputs));
         }
     }
 }
@@ -249,7 +250,7 @@ mod tests {
         train::net::Places,
     };
 
-    /// A block of samples there and back, by the rows' own definition and at every width.
+    /// Compares forward and backward pass of a block with the definition, at all register widths.
     fn check(size: Dimensions, activation: Activation, samples: usize) {
         let random = &mut generator(2, Purpose::Weights, samples as u64);
         let mut draw =
@@ -278,26 +279,26 @@ mod tests {
                 }
             }
             let mut tallies = Tallies::new(&net);
-            let mut owed = vec![[0.0; LANES]; size.inputs(0) * 4];
-            block.backward(&net, &mut tallies, Some(&mut owed));
+            let mut grad = vec![[0.0; LANES]; size.inputs(0) * 4];
+            block.backward(&net, &mut tallies, Some(&mut grad));
             let mut sums = Sums::new(&net);
             tallies.fold(&net, &mut sums);
             let all = [sums.deep, sums.wide, sums.hidden, sums.output].concat();
-            (outputs, all, owed)
+            (outputs, all, grad)
         };
         let widest = there_and_back(Width::widest());
         for width in Width::all() {
             let this = there_and_back(width);
             assert!(this.0 == widest.0 && this.1 == widest.1 && this.2 == widest.2, "{}", width.name());
         }
-        let (outputs, sums, owed) = widest;
-        // Sums of some dozens of terms of size 1, in another order.
+        let (outputs, sums, grad) = widest;
+        // Tolerance for sums of a few dozen terms of size 1 in another order.
         let near = |a: f32, b: f32| assert!((a - b).abs() < 2.0e-4, "{size:?}: {a} {b}");
         outputs.iter().zip(&pass.output).for_each(|(a, b)| near(*a, *b));
         let all = [expected.deep, expected.wide, expected.hidden, expected.output].concat();
         assert_eq!(sums.len(), all.len());
         sums.iter().zip(&all).for_each(|(a, b)| near(*a, *b));
-        for (index, row) in owed.chunks_exact(4).enumerate() {
+        for (index, row) in grad.chunks_exact(4).enumerate() {
             for sample in 0..samples {
                 near(row.as_flattened()[sample], owed_rows[0][sample * size.inputs(0) + index]);
             }
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_the_network_of_its_rows_at_every_width_and_for_any_dimensions() {
+    fn blocks_match_the_network_at_all_widths_and_sizes() {
         let size =
             |features, taps, hidden, outputs| Dimensions { features, layers: 1, taps, hidden, outputs };
         check(size(6, 4, 32, 2), Activation::Tanh, 64);

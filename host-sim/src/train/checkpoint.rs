@@ -1,6 +1,6 @@
-//! Checkpoints: a training run that was interrupted goes on as if it had not been, to the same last bit.
+//! Checkpoints: an interrupted training run continues with identical results, bit for bit.
 //!
-//! Training flights are drawn from seeds, so they need not be kept: the weights that flew them are enough to fly them again.
+//! Episodes follow from seeds, so a checkpoint contains only the weights that produced them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,47 +14,39 @@ use crate::{
     recipe::{Architecture, RecipeName},
 };
 
-/// The state of a training run after an epoch.
+/// State of a training run after an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// What is being trained: a checkpoint of another run is refused.
+    /// Identity of the run; checkpoints of other runs are rejected.
     pub run: RunName,
-    /// Epochs done.
     pub epoch: usize,
-    /// The weights.
     pub weights: Vec<f32>,
-    /// The optimiser.
     pub adam: Adam,
-    /// The weights that flew the flights now in the data set, oldest epoch first.
+    /// Weights that produced the episodes of the data set, oldest epoch first.
     pub flown: Vec<(usize, Vec<f32>)>,
-    /// The best weights so far and their validation cost.
+    /// Best weights with their validation cost.
     pub best: Option<(f64, Vec<f32>)>,
 }
 
-/// What identifies a training run.
+/// Identity of a training run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunName {
-    /// The task.
     pub task: String,
-    /// The recipe.
     pub recipe: RecipeName,
-    /// The architecture.
     pub architecture: Architecture,
-    /// The link profile.
     pub profile: Profile,
     /// Layers, taps, features.
     pub dimensions: [usize; 3],
-    /// Epochs and flights.
+    /// Epochs and episodes.
     pub lengths: [usize; 2],
     /// Control ticks per exchange.
     pub exchange: u32,
-    /// The world and its condition.
+    /// World and condition.
     pub world: String,
-    /// The seed.
     pub seed: u64,
 }
 
-/// Where the checkpoint of a run lies: beside its output.
+/// Returns the path of a run's checkpoint, next to its output.
 pub fn path(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".checkpoint");
@@ -62,15 +54,15 @@ pub fn path(out: &Path) -> PathBuf {
 }
 
 impl Checkpoint {
-    /// Writes it, all or nothing.
+    /// Writes the file atomically.
     pub fn save(&self, path: &Path) -> Result {
         let mut bytes = Vec::new();
-        // A plain record of numbers: writing it to memory cannot fail.
+        // Serialization of plain numbers to memory cannot fail.
         bytes = postcard::to_extend(self, bytes).map_err(|error| Error::Failed(error.to_string()))?;
         files::write(path, &bytes)
     }
 
-    /// Reads the checkpoint of a network with this many numbers.
+    /// Reads a checkpoint of a network with this many numbers.
     pub fn load(path: &Path, run: &RunName, numbers: usize) -> Result<Self> {
         let unusable = |what: &str| {
             Error::usage(format!("{} {what}; train without --resume to start again", path.display()))

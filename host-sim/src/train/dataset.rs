@@ -1,4 +1,4 @@
-//! What a network is trained on: flights in which an expert says what it would have done.
+//! Data sets for imitation: episodes with the expert's commands.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use wdgnn_core::model::shape::Dimensions;
 
 use crate::links::Links;
 
-/// One flight: at every tick and for every robot, the taps of its first chain and the expert's command.
+/// One episode: taps of the first layer and expert command by tick and robot.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
-    /// How many robots.
+    /// Number of robots.
     pub robots: usize,
-    /// Who heard whom at every tick; kept only where a network has upper layers.
+    /// Links at each tick, for networks with several layers.
     pub links: Vec<Links>,
     inputs: usize,
     outputs: usize,
@@ -20,34 +20,34 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// A flight of so many robots, to train a network of these dimensions.
+    /// Creates an empty episode for a network size.
     pub fn new(size: &Dimensions, robots: usize) -> Self {
         let (inputs, outputs) = (size.inputs(0), size.outputs);
         Self { robots, links: Vec::new(), inputs, outputs, taps: Vec::new(), labels: Vec::new() }
     }
 
-    /// Adds one robot's sample; robots come in order within a tick.
+    /// Adds the sample of one robot, in order within a tick.
     pub fn push(&mut self, taps: &[f32], label: &[f32]) {
         self.taps.extend(taps);
         self.labels.extend(label);
     }
 
-    /// How many samples: robots times ticks.
+    /// Returns the number of samples: robots times ticks.
     pub fn len(&self) -> usize {
         self.labels.len() / self.outputs
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// How many ticks.
+    /// Returns the number of ticks.
     pub fn ticks(&self) -> usize {
         self.len() / self.robots.max(1)
     }
 
-    /// A sample by its number: taps and label.
+    /// Returns taps and label of a sample.
     pub fn sample(&self, index: usize) -> (&[f32], &[f32]) {
         (
             &self.taps[index * self.inputs..][..self.inputs],
@@ -55,35 +55,34 @@ impl Trajectory {
         )
     }
 
-    /// Everybody's taps at a tick.
+    /// Returns the taps of all robots at a tick.
     pub fn taps(&self, tick: usize) -> &[f32] {
         let count = self.robots * self.inputs;
         &self.taps[tick * count..][..count]
     }
 
-    /// What the expert would have had everybody do.
+    /// Returns the expert's commands for all robots at a tick.
     pub fn labels(&self, tick: usize) -> &[f32] {
         let count = self.robots * self.outputs;
         &self.labels[tick * count..][..count]
     }
 }
 
-/// A stretch of a trajectory.
+/// Window of a trajectory.
 #[derive(Clone, Debug)]
 pub struct Window<'a> {
-    /// Of which trajectory.
     pub trajectory: &'a Trajectory,
-    /// Ticks before the stretch that only fill the chains.
+    /// Ticks before the window that only fill the delay lines.
     pub warm_up: usize,
-    /// The ticks whose commands count.
+    /// Ticks with a loss.
     pub ticks: Range<usize>,
 }
 
-/// What one step of training looks at.
+/// Samples of one training step.
 #[derive(Clone, Debug)]
 pub enum Batch<'a> {
-    /// Single samples: enough for one layer, whose taps are data.
+    /// Single samples, for one layer: its taps are data.
     Samples(Vec<(&'a [f32], &'a [f32])>),
-    /// Stretches of flights: for upper layers, whose taps depend on the weights.
+    /// Windows, for several layers: their taps depend on the weights.
     Windows(Vec<Window<'a>>),
 }

@@ -1,6 +1,7 @@
-//! The gradient of the imitation loss over a batch.
+//! Gradient of the imitation loss over a batch.
 //!
-//! Parts of a batch are of fixed size and summed in order, so the bits are the same at any number of threads.
+//! Payload of a batch have a fixed size and are summed in order, so results do not depend on the
+//! number of threads.
 
 use rayon::prelude::*;
 use wdgnn_core::{filter::scale::Scale, math};
@@ -8,30 +9,32 @@ use wdgnn_core::{filter::scale::Scale, math};
 use super::{
     block::{Block, Tallies},
     dataset::{Batch, Window},
-    lanes::Width,
     net::{Net, Pass, Sums},
+    simd::Width,
 };
 use crate::links::Links;
 
-/// A part of a batch: its taps, hidden features and gradients stay in the nearest cache.
+/// Samples per part: taps, hidden features and gradients fit the nearest cache.
 type Part = Block<8>;
-/// Parts that one thread takes at a time.
+/// Payload per task of a thread.
 const PARTS: usize = 8;
 
-/// The imitation loss of one output.
+/// Imitation loss of one output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// Compare clamped commands: beyond this limit the robot cannot tell the difference. `None` compares raw outputs.
+    /// Clamps outputs and labels at this limit, which the robot's command has as well. `None`
+    /// compares raw outputs.
     pub clamp: Option<f32>,
-    /// From this error on the loss grows linearly (Huber); infinite for the squared error.
+    /// Error from which on the loss is linear (Huber); infinite for the squared error.
     pub huber: f32,
 }
 
 impl Loss {
-    /// The squared error.
+    /// Squared error.
     pub const SQUARED: Self = Self { clamp: None, huber: f32::INFINITY };
 
-    /// The loss and its slope. The slope passes straight through the clamp, and vanishes where both are clamped alike.
+    /// Returns loss and slope. The slope ignores the clamp, except that it is zero if both values
+    /// are clamped alike.
     #[inline]
     pub fn of(&self, output: f32, label: f32) -> (f32, f32) {
         let error = self.clamp.map_or(output, |limit| math::clamp(output, limit)) - label;
@@ -42,7 +45,7 @@ impl Loss {
         }
     }
 
-    /// Compares outputs with labels. Returns the slopes.
+    /// Compares outputs with labels and returns the slopes.
     fn compare(&self, outputs: &[f32], labels: &[f32], sums: &mut Sums) -> Vec<f32> {
         let compared = outputs.iter().zip(labels).map(|(output, label)| {
             let (value, slope) = self.of(*output, *label);
@@ -53,7 +56,8 @@ impl Loss {
     }
 }
 
-/// Writes the mean gradient over a batch to `gradient` and returns the mean loss. `scale` is that of the network's shifts.
+/// Writes the mean gradient over a batch to `gradient` and returns the mean loss. `scale` is that
+/// of the graph shift.
 pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gradient: &mut [f32]) -> f32 {
     let parts: Vec<Sums> = match batch {
         Batch::Samples(samples) => {
@@ -71,7 +75,7 @@ pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gra
     all.loss / all.count as f32
 }
 
-/// Robots at any ticks, for one layer: the taps are data, nothing goes back in time.
+/// Computes single samples of one layer: taps are data, so no gradient goes back in time.
 fn samples(net: &Net<'_>, samples: &[(&[f32], &[f32])], loss: &Loss) -> Sums {
     let mut block = Part::new(net, Width::widest());
     let mut tallies = Tallies::new(net);
@@ -95,8 +99,8 @@ fn samples(net: &Net<'_>, samples: &[(&[f32], &[f32])], loss: &Loss) -> Sums {
     sums
 }
 
-/// A whole swarm over some ticks: forwards exchanging taps as in flight, then backwards through the exchanges. `warm_up` ticks before
-/// the window fill the upper layers' chains.
+/// Computes a whole swarm over a window: a forward pass with exchanged taps, then a backward pass
+/// through the exchanges. `warm_up` ticks before the window fill the delay lines of upper layers.
 fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -> Sums {
     let Window { trajectory, warm_up, ticks } = window;
     let first = ticks.start.saturating_sub(*warm_up);
@@ -115,11 +119,11 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
     }
     let mut sums = Sums::new(net);
     let nothing = || -> Vec<Vec<f32>> {
-        // What is owed to features is of no use here.
+        // The gradient of the features is not used.
         let upper = (1..layers).map(|layer| vec![0.0; robots * net.size.inputs(layer)]);
         std::iter::once(Vec::new()).chain(upper).collect()
     };
-    let mut owed = nothing();
+    let mut grad = zero_command();
     for tick in (first..ticks.end).rev() {
         let pass = &passes[tick - first];
         let error = if ticks.contains(&tick) {
@@ -128,17 +132,17 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
         } else {
             vec![0.0; pass.output.len()]
         };
-        net.backward(pass, &error, &mut owed, &mut sums);
-        let mut earlier = nothing();
+        net.backward(pass, &error, &mut grad, &mut sums);
+        let mut earlier = zero_command();
         for layer in 1..layers {
-            exchange_back(&mut earlier[layer], &owed[layer], &trajectory.links[tick], scale, hidden);
+            exchange_back(&mut earlier[layer], &grad[layer], &trajectory.links[tick], scale, hidden);
         }
-        owed = earlier;
+        grad = earlier;
     }
     sums
 }
 
-/// What a neighbour's taps are multiplied by when so many are heard.
+/// Returns the factor of neighbors' taps for a number of neighbors.
 pub fn weight(scale: Scale, heard: usize) -> f32 {
     match scale {
         Scale::Mean => 1.0 / heard.max(1) as f32,
@@ -148,13 +152,13 @@ pub fn weight(scale: Scale, heard: usize) -> f32 {
     }
 }
 
-/// Whose taps a robot sums up.
+/// Returns the neighbors of a robot.
 fn summed(links: &Links, robot: usize, scale: Scale) -> impl Iterator<Item = usize> {
     let own = scale.closed().then_some(robot);
     own.into_iter().chain(links.of(robot).iter().map(|&other| other as usize))
 }
 
-/// Tap k is the neighbours' tap k−1 of the tick before; `width` numbers per tap.
+/// Tap k is the neighbors' tap k−1 of the previous tick; `width` numbers per tap.
 fn exchange(chain: &mut [f32], before: &[f32], links: &Links, scale: Scale, width: usize) {
     let each = before.len() / links.robots().max(1);
     for (robot, chain) in chain.chunks_exact_mut(each).enumerate() {
@@ -168,7 +172,7 @@ fn exchange(chain: &mut [f32], before: &[f32], links: &Links, scale: Scale, widt
     }
 }
 
-/// A share of the last tap comes back into the one before, if that is not the robot's own signal.
+/// A share of the last tap returns to the tap before it, unless that is the robot's own signal.
 fn echo(chain: &mut [f32], scale: Scale, width: usize) {
     if let Some(before) = chain.len().checked_sub(2 * width).filter(|before| *before > 0) {
         let (before, last) = chain[before..].split_at_mut(width);
@@ -176,24 +180,24 @@ fn echo(chain: &mut [f32], scale: Scale, width: usize) {
     }
 }
 
-/// What is owed to the tap before the last one is owed to the last one, too.
-pub fn echo_back(owed: &mut [f32], scale: Scale, width: usize) {
-    if let Some(before) = owed.len().checked_sub(2 * width).filter(|before| *before > 0) {
-        let (before, last) = owed[before..].split_at_mut(width);
+/// The gradient of the tap before the last one applies to the last one, too.
+pub fn echo_back(grad: &mut [f32], scale: Scale, width: usize) {
+    if let Some(before) = grad.len().checked_sub(2 * width).filter(|before| *before > 0) {
+        let (before, last) = grad[before..].split_at_mut(width);
         before.iter().zip(last).for_each(|(before, last)| *last += scale.echo() * before);
     }
 }
 
-/// What is owed to those taps is owed to the neighbours' of the tick before.
-fn exchange_back(before: &mut [f32], owed: &[f32], links: &Links, scale: Scale, width: usize) {
+/// The gradient of these taps goes to the neighbors' taps of the previous tick.
+fn exchange_back(before: &mut [f32], grad: &[f32], links: &Links, scale: Scale, width: usize) {
     let each = before.len() / links.robots().max(1);
-    for (robot, owed) in owed.chunks_exact(each).enumerate() {
-        let mut owed = owed.to_vec();
-        echo_back(&mut owed, scale, width);
+    for (robot, grad) in grad.chunks_exact(each).enumerate() {
+        let mut grad = grad.to_vec();
+        echo_back(&mut grad, scale, width);
         let weight = weight(scale, links.of(robot).len());
         for other in summed(links, robot, scale) {
-            for (sum, owed) in before[other * each..].iter_mut().zip(&owed[width..]) {
-                *sum += weight * owed;
+            for (sum, grad) in before[other * each..].iter_mut().zip(&grad[width..]) {
+                *sum += weight * grad;
             }
         }
     }
@@ -217,7 +221,7 @@ mod tests {
         recipe::Architecture,
         seeds::{Purpose, generator},
         swarm::networks::Draft,
-        train::{dataset::Trajectory, first, net::Places},
+        train::{dataset::Trajectory, initialization, net::Places},
         world::{Scenario, World, flock::Flock},
     };
 
@@ -233,7 +237,7 @@ mod tests {
         draw(Places::of(size).count(), 0.6, random)
     }
 
-    /// The loss, and its gradient.
+    /// Returns loss and gradient.
     fn of(size: Dimensions, weights: &[f32], scale: Scale, batch: &Batch<'_>) -> (f32, Vec<f32>) {
         let net = Net::new(size, Activation::TanhLibm, weights);
         let mut into = vec![0.0; weights.len()];
@@ -246,7 +250,8 @@ mod tests {
         let largest = analytic.iter().fold(0.0_f32, |largest, g| largest.max(g.abs()));
         assert!(largest > 0.0);
         for index in (0..weights.len()).step_by(3).chain(0..3) {
-            // Central differences in f32: h = 2⁻⁶ balances the h²-term against rounding of a loss near 1 (1e-7/h).
+            // Central differences in f32: h = 2⁻⁶ balances the h²-term and the rounding of a loss
+            // near 1 (1e-7/h).
             let h = 0.015_625;
             let kept = weights[index];
             let mut loss_at = |value| {
@@ -264,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Robots that mill about, so that links come and go.
+    /// Moving robots whose links appear and disappear.
     fn trajectory(size: &Dimensions, random: &mut ChaCha8Rng) -> Trajectory {
         let (robots, ticks) = (5, 7);
         let mut trajectory = Trajectory::new(size, robots);
@@ -305,7 +310,7 @@ mod tests {
         }
     }
 
-    /// Writes down what robots' networks said, as if an expert had.
+    /// Records the networks' messages as labels.
     struct Listener(Trajectory);
 
     impl Observer<Flock> for Listener {
@@ -320,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn upper_layers_exchange_in_training_as_robots_do_in_flight() {
+    fn training_exchanges_upper_layers_as_robots_do() {
         let size = Dimensions { features: 6, layers: 2, taps: 2, hidden: 16, outputs: 2 };
-        let numbers = first::weights(&size, Architecture::WdGnn, 1);
+        let numbers = initialization::weights(&size, Architecture::WdGnn, 1);
         let condition = Scenario { robots: 12, ticks: 8, ..Scenario::PAPER };
         let start =
             Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
@@ -335,7 +340,7 @@ mod tests {
             let net = Net::new(size, Activation::Tanh, &numbers);
             let mut ignored = vec![0.0; numbers.len()];
             let loss = gradient(&net, scale, &Batch::Windows(vec![window]), &Loss::SQUARED, &mut ignored);
-            // Outputs are of size 1 or more; what is left is the square of rounding.
+            // Outputs have size 1 or more, so the loss is the square of rounding errors.
             assert!(loss < 1.0e-8, "{scale:?}: {loss}");
             let largest = listener.0.labels(7).iter().fold(0.0_f32, |largest, u| largest.max(u.abs()));
             assert!(largest > 0.5, "{scale:?}: {largest}");
@@ -343,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_one_layer_is_its_samples() {
+    fn windows_of_one_layer_equal_samples() {
         let random = &mut generator(1, Purpose::Weights, 3);
         let size = size(1, 4);
         let trajectory = trajectory(&size, random);
@@ -352,31 +357,31 @@ mod tests {
         let window = Batch::Windows(vec![Window { trajectory: &trajectory, warm_up: 0, ticks: 0..7 }]);
         let [samples, window] = [samples, window].map(|batch| of(size, &weights, Scale::Mean, &batch).1);
         for (a, b) in samples.iter().zip(window) {
-            // The same sums, backwards in time.
+            // Equal sums in the backward pass.
             assert!((a - b).abs() < 1.0e-5, "{a} {b}");
         }
     }
 
     #[test]
-    fn a_batch_is_the_mean_of_its_samples_however_many_parts_it_has() {
+    fn the_batch_gradient_is_the_mean_over_samples_for_any_number_of_parts() {
         let random = &mut generator(1, Purpose::Weights, 4);
         let size = size(1, 4);
         let trajectory = trajectory(&size, random);
         let weights = weights(&size, random);
         let once: Vec<_> = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
-        // More than one part, more than one thread's share, and a rest.
+        // More than one part, more than one task, and a rest.
         let often = once.iter().copied().cycle().take(35 * 60).collect();
         const { assert!(35 * 60 > 2 * PARTS * Part::SAMPLES) };
         let [once, often] =
             [once, often].map(|samples| of(size, &weights, Scale::Mean, &Batch::Samples(samples)).1);
         for (a, b) in once.iter().zip(often) {
-            // Sixty times the same sums round differently.
+            // Sixty repetitions round differently.
             assert!((a - b).abs() < 1.0e-4, "{a} {b}");
         }
     }
 
     #[test]
-    fn the_loss_is_flat_where_both_are_clamped_and_linear_far_out() {
+    fn the_loss_is_flat_for_clamped_commands_and_linear_for_large_errors() {
         let loss = Loss { clamp: Some(10.0), huber: 5.0 };
         assert_eq!(loss.of(99.0, 10.0), (0.0, 0.0));
         assert_eq!(loss.of(2.0, 1.0), (1.0, 2.0));

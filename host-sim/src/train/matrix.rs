@@ -1,14 +1,14 @@
-//! Products of small matrices, row by row, as training needs them.
+//! Products of small matrices for training, row by row.
 //!
-//! Blocks of four rows and eight columns are summed up in registers. Every sum has one order, whatever the block that it falls
-//! into, so the bits do not depend on how many rows there are.
+//! Blocks of four rows and eight columns are summed in registers. The order of each sum does not
+//! depend on its block, so results do not depend on the number of rows.
 
-/// Columns that are summed up together.
+/// Columns per block.
 const COLUMNS: usize = 8;
-/// Rows that are summed up together.
+/// Rows per block.
 const ROWS: usize = 4;
 
-/// `out += a · b`, with `a` of `k` columns and `b` of `n`.
+/// `out += a · b`, with `k` columns of `a` and `n` of `b`.
 pub fn add_product(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: usize) {
     debug_assert_eq!(out.len() / n.max(1), a.len() / k.max(1));
     debug_assert_eq!(b.len(), k * n);
@@ -57,7 +57,7 @@ fn product<const R: usize>(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: u
     }
 }
 
-/// `out += aᵀ · b`, with `a` of `k` columns and `b` of `n`, both of as many rows.
+/// `out += aᵀ · b`, with `k` columns of `a`, `n` of `b` and equal numbers of rows.
 pub fn add_transposed_product(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: usize) {
     debug_assert_eq!(out.len(), k * n);
     let whole = k / ROWS * ROWS;
@@ -101,7 +101,7 @@ fn transposed<const R: usize>(out: &mut [f32], a: &[f32], b: &[f32], (first, k):
     }
 }
 
-/// `out += factor · a · bᵀ`, with `a` and `b` of `n` columns and `out` of `k`.
+/// `out += factor · a · bᵀ`, with `n` columns of `a` and `b` and `k` of `out`.
 pub fn add_product_by_transposed(out: &mut [f32], factor: f32, a: &[f32], b: &[f32], k: usize, n: usize) {
     debug_assert_eq!(b.len(), k * n);
     for (out, a) in out.chunks_exact_mut(k).zip(a.chunks_exact(n)) {
@@ -111,7 +111,7 @@ pub fn add_product_by_transposed(out: &mut [f32], factor: f32, a: &[f32], b: &[f
     }
 }
 
-/// The scalar product, in eight sums.
+/// Scalar product in eight sums.
 #[inline]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a_runs, a_rest) = a.as_chunks::<COLUMNS>();
@@ -126,7 +126,6 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().fold(rest, |sum, part| sum + part)
 }
 
-/// Adds every row to `sums`.
 pub fn add_rows(sums: &mut [f32], rows: &[f32]) {
     for row in rows.chunks_exact(sums.len()) {
         for (sum, x) in sums.iter_mut().zip(row) {
@@ -139,7 +138,7 @@ pub fn add_rows(sums: &mut [f32], rows: &[f32]) {
 mod tests {
     use super::*;
 
-    /// Small whole numbers, so that every order of sums gives the same.
+    /// Small integers have equal sums in any order.
     fn numbers(count: usize, seed: usize) -> Vec<f32> {
         (0..count).map(|index| ((index * 7 + seed * 13) % 11) as f32 - 5.0).collect()
     }
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_those_of_the_definition_for_any_size() {
+    fn products_match_the_definition_for_all_sizes() {
         for (m, k, n) in [(1, 1, 1), (4, 3, 8), (5, 6, 2), (9, 24, 32), (7, 5, 19), (13, 9, 3)] {
             let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
             let expected = plain(&a, &b, k, n);

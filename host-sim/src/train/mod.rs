@@ -1,26 +1,27 @@
-//! Training, for any pair of task and world, in three ways.
+//! Training for any pair of task and world, by three methods.
 //!
-//! * [`imitate`]: an expert says what it would have done, in its own flights or in the network's.
-//! * [`through`]: the score of whole flights, differentiated.
-//! * [`evolve`]: an evolution strategy, which needs nothing but the score.
+//! * [`imitation`]: an expert labels its own episodes or those of the network.
+//! * [`bptt`]: backpropagation through time, from the score of whole episodes.
+//! * [`evolution`]: an evolution strategy, which needs only the score.
 //!
-//! [`recipe`] holds the choices, [`net`] is the network forwards and backwards, [`block`] the same for networks of one layer in the
-//! widest registers there are ([`lanes`]), [`adam`] steps, [`run`] is the loop, [`checkpoint`]
-//! keeps it over an interruption. Dimensions are known at run time here, so all this is compiled once per task.
+//! [`recipe`] contains the parameters, [`net`] forward and backward pass, [`block`] a version for
+//! networks of one layer in vector registers ([`simd`]), [`adam`] the optimizer, [`run`] the loop,
+//! and [`checkpoint`] its state. Sizes are known at run time, so all this is compiled once per
+//! task.
 
 pub mod adam;
 pub mod block;
+pub mod bptt;
 pub mod checkpoint;
+pub mod config;
 pub mod dataset;
-pub mod evolve;
-pub mod first;
+pub mod evolution;
 pub mod gradient;
-pub mod imitate;
-pub mod lanes;
+pub mod imitation;
+pub mod initialization;
 pub mod matrix;
+pub mod methods;
 pub mod net;
-pub mod plan;
 pub mod recipe;
 pub mod run;
-pub mod through;
-pub mod ways;
+pub mod simd;

@@ -1,14 +1,14 @@
-//! A network as its trainer sees it: a list of numbers and its dimensions, known at run time, forwards and backwards for many robots
-//! at once.
+//! Network for training: a list of weights and its size at run time, with forward and backward pass
+//! for many robots.
 //!
 //! ```text
-//! hidden = σ(z A + a)                     layer by layer, z the taps of the layer's chain
+//! hidden = σ(z A + a)                     layer by layer, z the taps of the layer's delay line
 //! u      = α_D hidden R + α_W z C + c,    C = B R,  c = (α_W b + β) R + ρ
 //! ```
 //!
-//! The core computes the same, one robot at a time ([`wdgnn_core::model::folded::Folded`]); a test holds the two against each other. The wide
-//! part, the readout and the combination weights need only three small sums over a batch (Σ zᵀe, Σ hiddenᵀe, Σ e): their
-//! gradients follow from those at its end ([`Sums::finish`]).
+//! The core computes this for one robot at a time ([`wdgnn_core::model::folded::Folded`]); a test
+//! compares both. The wide part, the readout and the combination weights need only three small sums
+//! over a batch (Σ zᵀe, Σ hiddenᵀe, Σ e), from which [`Sums::finish`] computes their gradients.
 
 use std::ops::Range;
 
@@ -16,23 +16,19 @@ use wdgnn_core::model::{activation::Activation, shape::Dimensions};
 
 use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transposed_product};
 
-/// Where the parts of a network lie in its list of numbers: α_D, α_W, β, the layers, B, b, R, ρ.
+/// Offsets of the parts in the list of weights: α_D, α_W, β, the layers, B, b, R, ρ.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Every layer's A and a.
     pub layers: Vec<(Range<usize>, Range<usize>)>,
-    /// B.
     pub wide: Range<usize>,
-    /// b.
     pub wide_bias: Range<usize>,
-    /// R.
     pub readout: Range<usize>,
     /// ρ.
     pub readout_bias: Range<usize>,
 }
 
 impl Places {
-    /// Those of a network of these dimensions.
+    /// Computes the offsets for a network size.
     pub fn of(size: &Dimensions) -> Self {
         let mut next = 3;
         let mut take = |count: usize| {
@@ -51,50 +47,46 @@ impl Places {
         }
     }
 
-    /// The whole deep part.
+    /// Returns the range of the deep part.
     pub fn deep(&self) -> Range<usize> {
         3..self.wide.start
     }
 
-    /// How many numbers there are.
+    /// Returns the number of weights.
     pub fn count(&self) -> usize {
         self.readout_bias.end
     }
 }
 
-/// A network to train.
+/// Network to train.
 #[derive(Clone, Debug)]
 pub struct Net<'w> {
-    /// Its dimensions.
     pub size: Dimensions,
-    /// The deep part's nonlinearity.
+    /// Activation of the deep part.
     pub activation: Activation,
-    /// Its numbers.
     pub weights: &'w [f32],
-    /// Where they lie.
+    /// Offsets of the parts.
     pub places: Places,
-    /// C.
     pub(super) folded: Vec<f32>,
-    /// c.
     pub(super) constant: Vec<f32>,
 }
 
-/// What one pass forwards leaves behind, for as many robots as there are rows.
+/// Results of a forward pass, one row per robot.
 #[derive(Clone, Debug)]
 pub struct Pass {
-    /// Every layer's taps.
+    /// Taps of each layer.
     pub chains: Vec<Vec<f32>>,
-    /// Every layer's output.
+    /// Output of each layer.
     pub values: Vec<Vec<f32>>,
-    /// The network's output.
+    /// Output of the network.
     pub output: Vec<f32>,
 }
 
 impl<'w> Net<'w> {
-    /// The network of these numbers.
+    /// Creates a network with these weights.
     ///
     /// # Panics
-    /// When they are not as many as the dimensions say.
+    /// If their number does not match the size.
     pub fn new(size: Dimensions, activation: Activation, weights: &'w [f32]) -> Self {
         let places = Places::of(&size);
         assert_eq!(weights.len(), places.count(), "as many numbers as the dimensions say");
@@ -119,7 +111,8 @@ impl<'w> Net<'w> {
         &self.weights[self.places.readout.clone()]
     }
 
-    /// Forwards. `chains` are every layer's taps; the own signals of upper layers, their first taps, are filled in.
+    /// Forward pass. `chains` are the taps of all layers; it fills in the first taps of upper
+    /// layers, which are their own signals.
     pub fn forward(&self, mut chains: Vec<Vec<f32>>) -> Pass {
         let Dimensions { hidden, outputs, .. } = self.size;
         let rows = chains[0].len() / self.size.inputs(0);
@@ -146,9 +139,10 @@ impl<'w> Net<'w> {
         Pass { chains, values, output }
     }
 
-    /// Backwards from the gradient of the output, `error`, adding to `sums`. `owed` brings what later ticks owe to this one's taps of
-    /// upper layers, and takes away what is owed to all taps, those of the first layer included if there is room for them.
-    pub fn backward(&self, pass: &Pass, error: &[f32], owed: &mut [Vec<f32>], sums: &mut Sums) {
+    /// Backward pass from the gradient of the output, `error`, with gradients added to `sums`.
+    /// `grad` contains the gradients that later ticks contribute to this tick's taps of upper
+    /// layers, and returns those of all taps, the first layer's if there is room.
+    pub fn backward(&self, pass: &Pass, error: &[f32], grad: &mut [Vec<f32>], sums: &mut Sums) {
         let Dimensions { hidden, outputs, layers, .. } = self.size;
         let inputs = self.size.inputs(0);
         let top = &pass.values[layers - 1];
@@ -166,36 +160,35 @@ impl<'w> Net<'w> {
             let [gradient, bias_gradient] = [filter, bias].map(|range| range.start - 3..range.end - 3);
             add_transposed_product(&mut sums.deep[gradient], &pass.chains[layer], &d, inputs, hidden);
             add_rows(&mut sums.deep[bias_gradient], &d);
-            if owed[layer].is_empty() {
+            if grad[layer].is_empty() {
                 return;
             }
             let weights = &self.weights[filter.clone()];
-            add_product_by_transposed(&mut owed[layer], 1.0, &d, weights, inputs, hidden);
+            add_product_by_transposed(&mut grad[layer], 1.0, &d, weights, inputs, hidden);
             if layer > 0 {
-                // What is owed to the own signal is owed to the layer below.
+                // The gradient of the own signal goes to the layer below.
                 d.clear();
-                d.extend(owed[layer].chunks_exact(inputs).flat_map(|owed| &owed[..hidden]));
+                d.extend(grad[layer].chunks_exact(inputs).flat_map(|grad| &grad[..hidden]));
             }
         }
-        add_product_by_transposed(&mut owed[0], self.weights[1], error, &self.folded, inputs, outputs);
+        add_product_by_transposed(&mut grad[0], self.weights[1], error, &self.folded, inputs, outputs);
     }
 }
 
-/// What a part of a batch adds up to.
+/// Sums over a part of a batch.
 #[derive(Clone, Debug)]
 pub struct Sums {
     pub(super) deep: Vec<f32>,
     pub(super) wide: Vec<f32>,
     pub(super) hidden: Vec<f32>,
     pub(super) output: Vec<f32>,
-    /// The loss.
     pub loss: f32,
-    /// Of so many samples.
+    /// Number of samples.
     pub count: usize,
 }
 
 impl Sums {
-    /// Nothing yet.
+    /// Zero sums.
     pub fn new(net: &Net<'_>) -> Self {
         let Dimensions { hidden, outputs, .. } = net.size;
         Self {
@@ -208,7 +201,7 @@ impl Sums {
         }
     }
 
-    /// Adds another part.
+    /// Adds the sums of another part.
     pub fn add(&mut self, part: &Self) {
         add_rows(&mut self.deep, &part.deep);
         add_rows(&mut self.wide, &part.wide);
@@ -218,13 +211,13 @@ impl Sums {
         self.count += part.count;
     }
 
-    /// The mean gradient of every number.
+    /// Returns the mean gradient of all weights.
     pub fn finish(&self, net: &Net<'_>, gradient: &mut [f32]) {
         let Dimensions { hidden, outputs, .. } = net.size;
         let inputs = net.size.inputs(0);
         let [alpha_deep, alpha_wide, beta] = [net.weights[0], net.weights[1], net.weights[2]];
         let (readout, places) = (net.readout(), &net.places);
-        // What multiplies α_W: Bᵀ(Σ zᵀe) + b (Σ e), as many rows as hidden features.
+        // Factor of α_W: Bᵀ(Σ zᵀe) + b (Σ e), one row per hidden feature.
         let mut linear = vec![0.0; hidden * outputs];
         let wide = &net.weights[places.wide.clone()];
         add_transposed_product(&mut linear, wide, &self.wide, hidden, outputs);
@@ -264,7 +257,7 @@ impl Sums {
 mod tests {
     use rand::RngExt as _;
     use wdgnn_core::{
-        filter::{Chain, Chains as _, NoChain, Stacked, scale::Scale},
+        filter::{DelayLine, DelayLines as _, NoDelayLine, Stacked, scale::Scale},
         model::{
             Metric, Model,
             shape::{OneLayer, Shape, ThreeLayers, TwoLayers},
@@ -277,18 +270,18 @@ mod tests {
     use crate::{
         recipe::Architecture,
         seeds::{Purpose, generator},
-        train::first,
+        train::initialization,
     };
 
     type ModelOf<'w, S> = <S as Shape<Flocking>>::Model<'w>;
 
-    /// A robot's chains from the taps of each layer, and back.
+    /// Converts the taps of all layers to a robot's delay lines and back.
     trait Lists: Sized {
         fn lists(&self) -> Vec<Vec<f32>>;
         fn fill(&mut self, lists: &[Vec<f32>]);
     }
 
-    impl Lists for NoChain {
+    impl Lists for NoDelayLine {
         fn lists(&self) -> Vec<Vec<f32>> {
             Vec::new()
         }
@@ -300,7 +293,7 @@ mod tests {
 
     impl<const TAPS: usize, const F: usize, Above: Lists> Lists for Stacked<TAPS, F, Above> {
         fn lists(&self) -> Vec<Vec<f32>> {
-            let Chain(taps) = &self.chain;
+            let DelayLine(taps) = &self.chain;
             std::iter::once(taps.as_flattened().to_vec()).chain(self.above.lists()).collect()
         }
 
@@ -313,10 +306,10 @@ mod tests {
     fn check<S>()
     where
         S: Shape<Flocking>,
-        for<'w> <ModelOf<'w, S> as Model>::Chains: Lists,
+        for<'w> <ModelOf<'w, S> as Model>::Taps: Lists,
     {
         let size = S::DIMENSIONS;
-        let weights = first::weights(&size, Architecture::WdGnn, 7);
+        let weights = initialization::weights(&size, Architecture::WdGnn, 7);
         assert_eq!(weights.len(), S::NUMBERS);
         let mut random = generator(7, Purpose::Training, 0);
         let net = Net::new(size, Activation::Tanh, &weights);
@@ -335,21 +328,22 @@ mod tests {
         };
         for robot in 0..robots {
             let own = of(&chains, robot);
-            let mut taps = <ModelOf<'_, S> as Model>::Chains::ZERO;
+            let mut taps = <ModelOf<'_, S> as Model>::Taps::ZERO;
             taps.fill(&own);
             let features = own[0][..6].try_into().unwrap();
             let expected = model.infer(model.offline(), &features, &mut taps);
-            // Sums of at most some dozens of terms of size 1, in another order: a few times 32 · 2⁻²⁴.
+            // Tolerance for sums of a few dozen terms of size 1 in another order: a multiple of 32
+            // · 2⁻²⁴.
             let near = |a: f32, b: f32| assert!((a - b).abs() < 1.0e-5, "{size:?} robot {robot}: {a} {b}");
             expected.iter().zip(&pass.output[2 * robot..]).for_each(|(a, b)| near(*a, *b));
-            // Own signals of upper layers were filled in alike.
+            // Compares the own signals of upper layers.
             let filled = of(&pass.chains, robot).concat();
             taps.lists().concat().into_iter().zip(filled).for_each(|(a, b)| near(a, b));
         }
     }
 
     #[test]
-    fn forwards_it_is_the_network_that_robots_fly() {
+    fn the_forward_pass_matches_the_core() {
         check::<OneLayer<6, 4, 32, 2>>();
         check::<TwoLayers<6, 2, 16, 2>>();
         check::<ThreeLayers<6, 2, 16, 2>>();

@@ -1,4 +1,4 @@
-//! Recipes: everything about a training run that is a choice.
+//! Recipes: all parameters of a training run.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use wdgnn_core::{
     weights::{Header, TaskSettings},
 };
 
-use super::ways::{Evolve, Imitate, Through, Way};
+use super::methods::{Bptt, Evolution, Imitation, Method};
 use crate::{
     error::{Error, Result},
     profiles::Profile,
@@ -19,41 +19,37 @@ use crate::{
     world::{Environment, Scenario, TrainingConfig},
 };
 
-/// Every choice of a training run.
+/// Parameters of a training run.
 #[derive(Clone, Debug)]
-pub struct Recipe<W: Environment> {
-    /// Its name.
+pub struct Recipe<W: World> {
     pub name: RecipeName,
-    /// The world.
     pub world: W,
-    /// The condition of training and validation flights.
+    /// Scenario of training and validation episodes.
     pub condition: Scenario,
-    /// Whether the number of robots stays as the condition says, also where conditions are mixed.
+    /// Whether the number of robots is fixed for mixed conditions.
     pub robots_fixed: bool,
-    /// How to train.
-    pub way: Way,
-    /// Epochs.
+    pub method: Method,
     pub epochs: usize,
     /// Steps per epoch.
     pub steps: usize,
-    /// Adam's rate at the beginning.
+    /// Initial rate of Adam.
     pub rate: f32,
-    /// Its rate at the end, relative to that, reached by a cosine.
+    /// Final rate relative to the initial one, with a cosine decay.
     pub rate_end: f32,
     /// Epochs between validations.
     pub validate_every: usize,
-    /// Flights per validation.
+    /// Episodes per validation.
     pub validations: usize,
-    /// What the network is for, and how it learns in flight.
-    pub settings: TrainingConfig<W::Task>,
-    /// The link profile that the network is trained for.
+    /// Task settings and online learning.
+    pub settings: Settings<W::Task>,
+    /// Link profile to train for.
     pub profile: Profile,
-    /// Control ticks per exchange that it is trained for.
+    /// Control ticks per exchange to train for.
     pub exchange: u32,
 }
 
-impl<W: Environment> Recipe<W> {
-    /// A recipe by name, with an exchange in every tick.
+impl<W: World> Recipe<W> {
+    /// Returns a recipe by name, with an exchange at each tick.
     pub fn named(name: RecipeName) -> Result<Self> {
         let settings = W::training_config(name)
             .ok_or_else(|| Error::usage(format!("--recipe {} is not for --task {}", name.name(), W::NAME)))?;
@@ -62,7 +58,7 @@ impl<W: Environment> Recipe<W> {
             world: W::default(),
             condition: W::default_scenario(),
             robots_fixed: false,
-            way: Way::Evolve(Evolve::DEFAULT),
+            method: Method::Evolution(Evolution::DEFAULT),
             epochs: 30,
             steps: 1,
             rate: 3.0e-3,
@@ -74,10 +70,10 @@ impl<W: Environment> Recipe<W> {
             exchange: 1,
         };
         Ok(match name {
-            RecipeName::Through => Self { way: Way::Through(Through::DEFAULT), steps: 10, ..base },
+            RecipeName::Through => Self { method: Method::Bptt(Bptt::DEFAULT), steps: 10, ..base },
             RecipeName::Evolve => Self { epochs: 100, rate: 2.0e-2, rate_end: 0.1, ..base },
             RecipeName::Ours => Self {
-                way: Way::Imitate(Imitate::aggregation(limit::<W>(&settings.task))),
+                method: Method::Imitation(Imitation::aggregation(limit::<W>(&settings.task))),
                 epochs: 120,
                 steps: 100,
                 rate: 4.0e-3,
@@ -86,7 +82,7 @@ impl<W: Environment> Recipe<W> {
                 ..base
             },
             RecipeName::Paper => Self {
-                way: Way::Imitate(Imitate::PAPER),
+                method: Method::Imitation(Imitation::PAPER),
                 steps: 0,
                 rate: 5.0e-4,
                 rate_end: 1.0,
@@ -97,8 +93,8 @@ impl<W: Environment> Recipe<W> {
         })
     }
 
-    /// How the task is trained unless somebody says otherwise: through the simulator if the world can say its derivative, by
-    /// imitation if there is an expert, and by its score alone if there is neither.
+    /// Returns the default recipe of a task: through the simulator with a derivative, else
+    /// imitation with an expert, else evolution.
     pub fn usual() -> RecipeName {
         let world = W::default();
         let task = W::default_task();
@@ -111,7 +107,7 @@ impl<W: Environment> Recipe<W> {
         }
     }
 
-    /// What a flight is flown under: the recipe's own condition, or another one in a share of them.
+    /// Draws world and condition of an episode: mixed ones with probability `mixed`.
     pub fn draw(&self, mixed: f32, random: &mut ChaCha8Rng) -> (W, Scenario) {
         let (world, condition) = if random.random_range(0.0_f32..1.0) < mixed {
             self.world.vary_robots(&self.condition, random)
@@ -121,19 +117,19 @@ impl<W: Environment> Recipe<W> {
         (world, self.with_robots(condition))
     }
 
-    /// A condition with as many robots as was asked for, if it was.
+    /// Returns the condition with the requested number of robots, if any.
     pub fn with_robots(&self, condition: Scenario) -> Scenario {
         let robots = if self.robots_fixed { self.condition.robots } else { condition.robots };
         Scenario { robots, ..condition }
     }
 
-    /// Adam's rate after this share of the training.
+    /// Returns the rate of Adam after a share of the training.
     pub fn rate_at(&self, progress: f32) -> f32 {
         let cosine = 0.5 * (1.0 + libm::cosf(std::f32::consts::PI * progress));
         self.rate * (self.rate_end + (1.0 - self.rate_end) * cosine)
     }
 
-    /// The header of a weight file made by this recipe.
+    /// Returns the header of a weight file.
     pub fn header(&self, size: Dimensions, learning: Learning) -> Header {
         Header {
             activation: Activation::Tanh,
@@ -142,14 +138,14 @@ impl<W: Environment> Recipe<W> {
             hidden: size.hidden as u16,
             outputs: size.outputs as u16,
             layers: size.layers(),
-            task: TaskSettings { task: W::Task::NUMBER, numbers: self.settings.task.settings() },
+            task: TaskSettings { task: W::Task::ID, numbers: self.settings.task.settings() },
             learning,
             interval: self.exchange as u16,
         }
     }
 
-    /// The rule that a network flies with, given its α_W and its folded norm ‖C†‖: steps and ball are in the measure of `α_W·C`, the part
-    /// of the command that learning moves.
+    /// Returns the online learning rule for α_W and the norm ‖C†‖: step and ball are in units of
+    /// `α_W·C`, the adapted part of the command.
     pub fn learning(&self, alpha_wide: f32, offline_norm: f32) -> Learning {
         let reach = (alpha_wide * offline_norm).abs();
         match self.name {
@@ -159,32 +155,33 @@ impl<W: Environment> Recipe<W> {
                 ball: self.settings.ball / reach,
                 metric: Metric::Euclidean,
                 mixing: Mixing::Uniform,
-                // Who heeds what came of its commands learns nothing where it had no choice. (Through the clamp the wide part winds up while a
-                // swarm brakes: at half the range from 0.5 s on, 4 % of the total; imitating networks gain 3 % by it.)
-                through_clamp: !self.settings.heeds,
-                personal_step: self.settings.personal_step,
-                // Half of what motors can do is left for the flight.
-                personal_clip: if self.settings.personal_step > 0.0 {
+                // Robots with an adaptive gain do not learn from clamped commands: the wide part
+                // would wind up during braking (at half the range from 0.5 s on, 4 % of the total;
+                // imitating networks gain 3 %).
+                through_clamp: !self.settings.adapts_gain,
+                bias_step: self.settings.bias_step,
+                // Leaves half of the actuator range to the network.
+                bias_clip: if self.settings.bias_step > 0.0 {
                     limit::<W>(&self.settings.task) / 2.0
                 } else {
                     0.0
                 },
-                heeds: self.settings.heeds,
+                adapts_gain: self.settings.adapts_gain,
                 ..Learning::OFF
             },
             _ => Learning::OFF,
         }
     }
 
-    /// How sums over neighbours are scaled.
+    /// Returns the scale of sums over neighbors.
     pub fn scale(&self) -> Scale {
         self.settings.scale
     }
 }
 
-/// The largest command: what is left of one that is larger than any.
-fn limit<W: Environment>(task: &W::Task) -> f32 {
-    let mut huge = <W::Task as SimTask>::zero_command();
+/// Returns the largest command: the clamped value of a huge one.
+fn limit<W: World>(task: &W::Task) -> f32 {
+    let mut huge = <W::Task as Flown>::zero_command();
     huge.as_mut().fill(1.0e18);
-    task.command(&huge).as_ref().first().copied().unwrap_or(1.0)
+    task.saturate(&huge).as_ref().first().copied().unwrap_or(1.0)
 }

@@ -1,4 +1,4 @@
-//! The training loop: fly, learn, validate, keep the best.
+//! Training loop: episodes, steps, validation and the best network.
 
 use std::{
     collections::VecDeque,
@@ -12,15 +12,15 @@ use wdgnn_core::{math, model::activation::Activation};
 
 use super::{
     adam::Adam,
+    bptt,
     checkpoint::Checkpoint,
+    config::Config,
     dataset::Trajectory,
-    evolve, first,
+    evolution,
     gradient::gradient,
-    imitate,
+    imitation, initialization,
+    methods::{Imitation, Method},
     net::Net,
-    plan::Plan,
-    through,
-    ways::{Imitate, Way},
 };
 use crate::{
     episode::Episode,
@@ -31,14 +31,14 @@ use crate::{
     world::{Environment, SwarmOf},
 };
 
-/// How good a network is, on flights that it was not trained on.
+/// Quality of a network on validation episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quality {
-    /// How many flights.
+    /// Number of episodes.
     pub flights: usize,
-    /// Its mean total score, without learning in flight.
+    /// Mean total score without online learning.
     pub total: f64,
-    /// The expert's, where there is one.
+    /// Mean total score of the expert, if there is one.
     pub expert: Option<f64>,
 }
 
@@ -54,70 +54,69 @@ impl std::fmt::Display for Quality {
     }
 }
 
-/// Whoever watches a training run.
+/// Observer of a training run.
 pub trait Watcher: Sync {
-    /// After an epoch: its mean loss, and the validation cost where there was one.
+    /// Called after an epoch with its mean loss and its validation cost, if any.
     fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>);
-    /// Within an epoch: this share of it is done.
+    /// Called within an epoch with the completed share.
     fn share(&self, _share: f64) {}
-    /// A new best network. It is complete and can be flown.
+    /// Called with a new best network in its final form.
     fn best(&self, model: &ModelFile) -> Result;
-    /// The state after an epoch, to go on from.
+    /// Called with the state after an epoch.
     fn checkpoint(&self, checkpoint: &Checkpoint) -> Result;
 }
 
-/// Trains a network. Ends early, with [`Error::Interrupted`] and everything kept, once `stop` is set.
+/// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with all files
+/// complete.
 #[derive(Debug)]
-pub struct Train<'a, W: Environment, K> {
-    /// What to train.
-    pub plan: &'a Plan<W>,
-    /// Where it will be kept, for error messages.
+pub struct Train<'a, W: World, K> {
+    pub config: &'a Config<W>,
+    /// Output file, for error messages.
     pub out: &'a Path,
-    /// Where to go on from.
+    /// Checkpoint to continue from.
     pub resume: Option<Checkpoint>,
-    /// Who watches.
     pub watcher: &'a K,
-    /// Set to end after the epoch under way.
+    /// Flag that ends the run after the current epoch.
     pub stop: &'a AtomicBool,
 }
 
-/// The data set of a run that imitates: flights, and the weights that flew them.
+/// Data set of imitation: episodes and the weights that produced them.
 #[derive(Default)]
 struct Data {
     flown: VecDeque<(usize, Vec<f32>)>,
     flights: VecDeque<Vec<Trajectory>>,
 }
 
-impl<W: Environment, K: Watcher> Train<'_, W, K> {
-    /// Trains.
+impl<W: World, K: Watcher> Train<'_, W, K> {
+    /// Trains the network.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
-        let Plan { name, recipe, .. } = self.plan;
+        let Config { name, recipe, .. } = self.config;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
         let mut data = Data::default();
-        if let Way::Imitate(imitate) = &recipe.way {
+        if let Method::Imitation(imitate) = &recipe.method {
             for (epoch, weights) in &state.flown {
                 data.flights.push_back(self.trajectories(imitate, *epoch, weights)?);
                 data.flown.push_back((*epoch, weights.clone()));
             }
         }
         for epoch in state.epoch..recipe.epochs {
-            let loss = match &recipe.way {
-                Way::Imitate(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
-                Way::Through(through) => {
+            let loss = match &recipe.method {
+                Method::Imitation(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
+                Method::Bptt(through) => {
                     let draw = |random: &mut _| recipe.draw(through.mixed, random);
                     self.steps(epoch, &mut state, |draft, number, into| {
-                        through::gradient::<W>(draft, through, &draw, name.seed, number, into)
+                        bptt::gradient::<W>(draft, through, &draw, name.seed, number, into)
                     })?
                 }
-                Way::Evolve(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
-                    evolve::gradient(recipe, evolve, draft, name.seed, number, into)
+                Method::Evolution(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
+                    evolution::gradient(recipe, evolve, draft, name.seed, number, into)
                 })?,
             };
             state.epoch = epoch + 1;
             let validates = state.epoch.is_multiple_of(recipe.validate_every) || state.epoch == recipe.epochs;
             let validation = validates.then(|| self.validate(&state.weights)).transpose()?;
             if let Some(cost) = validation {
-                // A network that cannot be flown (NaN) is never better.
+                // A network with NaN is never the best.
                 if state.best.as_ref().is_none_or(|(best, _)| cost < *best) && cost.is_finite() {
                     state.best = Some((cost, state.weights.clone()));
                     self.watcher.best(&self.export(&state.weights)?)?;
@@ -130,7 +129,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
                 self.watcher.checkpoint(&state)?;
             }
             if interrupted {
-                // Before the first validation, what there is so far is the best.
+                // Before the first validation, the current network is the best.
                 if let (None, Ok(model)) = (&state.best, self.export(&state.weights)) {
                     self.watcher.best(&model)?;
                 }
@@ -145,9 +144,9 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         Ok((self.export(best)?, quality))
     }
 
-    /// The expert's mean total over the validation flights, where there is one.
+    /// Returns the expert's mean total over the validation episodes, if there is an expert.
     fn expert(&self) -> Result<Option<f64>> {
-        let recipe = &self.plan.recipe;
+        let recipe = &self.config.recipe;
         let task = &recipe.settings.task;
         let missing = || Error::Failed("a validation flight has no expert".into());
         let expert = |start: &Episode<W>| start.world.expert(task).ok_or_else(missing);
@@ -155,11 +154,11 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     }
 
     fn begin(&self) -> Checkpoint {
-        let Plan { name, recipe, size } = self.plan;
-        let mut weights = first::weights(size, name.architecture, name.seed);
-        if let (Way::Through(_), Some(derivative)) = (&recipe.way, recipe.world.adjoint()) {
-            first::guess(&mut weights, size, &derivative.initial_gains(), recipe.scale(), recipe.exchange);
-            for range in first::rows(size, &derivative.blocked_features()) {
+        let Config { name, recipe, size } = self.config;
+        let mut weights = initialization::weights(size, name.architecture, name.seed);
+        if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.derivative()) {
+            initialization::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
+            for range in initialization::rows(size, &derivative.unseen()) {
                 weights[range].fill(0.0);
             }
         }
@@ -167,15 +166,15 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         Checkpoint { run: name.clone(), epoch: 0, weights, adam, flown: Vec::new(), best: None }
     }
 
-    /// An epoch of imitation. Returns its mean loss.
+    /// Runs an epoch of imitation and returns its mean loss.
     fn imitate(
         &self,
-        imitate: &Imitate,
+        imitate: &Imitation,
         epoch: usize,
         state: &mut Checkpoint,
         data: &mut Data,
     ) -> Result<f32> {
-        let Plan { name, recipe, size } = self.plan;
+        let Config { name, recipe, size } = self.config;
         if epoch == 0 || imitate.refresh > 0 {
             data.flights.push_back(self.trajectories(imitate, epoch, &state.weights)?);
             data.flown.push_back((epoch, state.weights.clone()));
@@ -186,7 +185,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
             data.flown.pop_front();
         }
         let pool: Vec<&Trajectory> = data.flights.iter().flatten().collect();
-        let draws = imitate::draws(recipe, imitate, (size.layers, size.taps), &pool, name.seed, epoch);
+        let draws = imitation::draws(recipe, imitate, (size.layers, size.taps), &pool, name.seed, epoch);
         let mut step = vec![0.0; state.weights.len()];
         let (mut loss, count) = (0.0, draws.len());
         for (index, draw) in draws.iter().enumerate() {
@@ -194,58 +193,59 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
             let net = Net::new(*size, Activation::Tanh, &state.weights);
             loss +=
                 gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
-            first::freeze(&mut step, size, name.architecture);
+            initialization::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / count as f64);
         }
         Ok(loss)
     }
 
-    /// The steps of an epoch through the simulator, or of evolution. Returns their mean loss.
+    /// Runs the steps of an epoch of backpropagation or evolution and returns their mean loss.
     ///
-    /// `gradient` writes the gradient of a step, given by its number in the whole training, and returns its loss.
+    /// `gradient` writes the gradient of a step, given its number in the whole training, and
+    /// returns its loss.
     fn steps(
         &self,
         epoch: usize,
         state: &mut Checkpoint,
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
-        let Plan { name, recipe, size } = self.plan;
-        let unseen = recipe.world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
+        let Config { name, recipe, size } = self.config;
+        let unseen = recipe.world.derivative().map_or(0..0, |derivative| derivative.unseen());
         let mut step = vec![0.0; state.weights.len()];
         let mut loss = 0.0;
         for index in 0..recipe.steps {
             let number = epoch * recipe.steps + index;
             let progress = number as f32 / (recipe.epochs * recipe.steps) as f32;
-            let draft = self.plan.draft(&state.weights);
+            let draft = self.config.draft(&state.weights);
             loss += gradient(&draft, number as u64, &mut step)? / recipe.steps as f32;
-            if matches!(recipe.way, Way::Through(_)) {
-                for range in first::rows(size, &unseen) {
+            if matches!(recipe.method, Method::Bptt(_)) {
+                for range in initialization::rows(size, &unseen) {
                     step[range].fill(0.0);
                 }
             }
-            first::freeze(&mut step, size, name.architecture);
+            initialization::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / recipe.steps as f64);
         }
         Ok(loss)
     }
 
-    /// Flights that an epoch of imitation adds to the data set.
-    fn trajectories(&self, imitate: &Imitate, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
-        let Plan { name, recipe, .. } = self.plan;
-        imitate::flights(recipe, imitate, &self.plan.draft(weights), name.seed, epoch)
+    /// Returns the episodes that an epoch of imitation adds.
+    fn trajectories(&self, imitate: &Imitation, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
+        let Config { name, recipe, .. } = self.config;
+        imitation::flights(recipe, imitate, &self.config.draft(weights), name.seed, epoch)
     }
 
-    /// Mean total score over the validation flights, offline.
+    /// Returns the mean total score over the validation episodes, without online learning.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
-        let draft = self.plan.draft(weights);
+        let draft = self.config.draft(weights);
         self.mean_total(&|start| draft.typed::<W::Shapes>(&start.states))
     }
 
-    /// Mean total score of a controller over the validation flights.
-    fn mean_total<'s>(&self, make: &(dyn Fn(&Episode<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
-        let Plan { name, recipe, .. } = self.plan;
+    /// Returns the mean total score of a controller over the validation episodes.
+    fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
+        let Config { name, recipe, .. } = self.config;
         let totals = (0..recipe.validations)
             .into_par_iter()
             .map(|index| {
@@ -258,7 +258,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     }
 
     fn export(&self, weights: &[f32]) -> Result<ModelFile> {
-        let Plan { recipe, size, .. } = self.plan;
+        let Config { recipe, size, .. } = self.config;
         let net = Net::new(*size, Activation::Tanh, weights);
         let rule = recipe.learning(weights[1], net.folded_norm());
         let tidy: Vec<f32> = weights.iter().map(|&w| math::flush(w)).collect();

@@ -25,13 +25,6 @@ pub struct Jump {
     pub ticks: i32,
 }
 
-impl Jump {
-    /// Formats the jump as a command-line argument.
-    pub fn words(&self) -> String {
-        format!("{}@{}:{}", self.moment.robot, self.moment.tick, self.ticks)
-    }
-}
-
 impl FromStr for Jump {
     type Err = String;
 
@@ -195,7 +188,7 @@ mod tests {
     #[test]
     fn jump_arguments_round_trip() {
         for typed in ["3@50:40", "0@1:-7"] {
-            assert_eq!(typed.parse::<Jump>().unwrap().words(), typed);
+            assert_eq!(typed.parse::<Jump>().unwrap().to_string(), typed);
         }
         for bad in ["", "3@50", "3:40", "3@50:x", "x@50:1"] {
             assert!(bad.parse::<Jump>().unwrap_err().contains("3@50:40"), "{bad}");

@@ -8,6 +8,7 @@ use wdgnn_link::header::FrameId;
 
 use super::{
     loss::{Channels, Loss},
+    options::Delay,
     rx_queue::FrameSource,
 };
 use crate::scene::Frame;
@@ -21,18 +22,15 @@ pub struct RadioFaults {
     pub corrupt: f64,
     /// Probability that a frame arrives twice.
     pub duplicate: f64,
-    /// Probability that a frame arrives late.
-    pub delay: f64,
-    /// Largest random delay of a frame, in receive windows.
-    pub latest: u32,
+    /// Share of frames that arrive late, and their largest delay in receive windows.
+    pub delay: Option<Delay>,
     /// Delay that an attacker adds to every frame, in receive windows.
     pub hold_back: u32,
 }
 
 impl RadioFaults {
     /// No faults.
-    pub const NONE: Self =
-        Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
+    pub const NONE: Self = Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: None, hold_back: 0 };
 }
 
 /// Frame source with faults.
@@ -128,11 +126,8 @@ impl<E: FrameSource> FrameSource for FaultyLink<E> {
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
             }
-            let delay = if self.draw(self.faults.delay) {
-                self.random.random_range(1..=self.faults.latest.max(1))
-            } else {
-                0
-            };
+            let Delay { share, ticks } = self.faults.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
+            let delay = if self.draw(share) { self.random.random_range(1..=ticks.max(1)) } else { 0 };
             let windows = delay + self.faults.hold_back;
             if windows > 0 {
                 self.delayed.push((self.window + windows, frame));
@@ -193,7 +188,8 @@ mod tests {
 
     #[test]
     fn late_frames_arrive_within_the_largest_delay() {
-        let frames = heard(RadioFaults { delay: 0.5, latest: 3, ..RadioFaults::NONE }, 200);
+        let frames =
+            heard(RadioFaults { delay: Some(Delay { share: 0.5, ticks: 3 }), ..RadioFaults::NONE }, 200);
         let delays: Vec<usize> = (0..)
             .zip(&frames)
             .flat_map(|(window, frames)| frames.iter().map(move |frame| window - usize::from(frame[0])))
@@ -227,8 +223,7 @@ mod tests {
             loss: Loss { chance: 0.2, burst: 4.0 },
             corrupt: 0.1,
             duplicate: 0.2,
-            delay: 0.2,
-            latest: 5,
+            delay: Some(Delay { share: 0.2, ticks: 5 }),
             hold_back: 1,
         };
         assert_eq!(heard(faults, 200), heard(faults, 200));

@@ -2,7 +2,7 @@
 
 use wdgnn_link::security::managed_keys::ROSTER;
 
-use super::options::Faults;
+use super::options::{FAULTS, Faults};
 use crate::{
     error::{Error, Result},
     option_range::OptionRange,
@@ -29,73 +29,39 @@ pub const SATURATION: OptionRange = OptionRange::above(0.0, 1000.0);
 impl Faults {
     /// Checks all faults for an episode of `robots` robots and `ticks` ticks.
     pub fn check(&self, robots: usize, ticks: u32) -> Result {
-        self.check_numbers()?;
+        for fault in FAULTS {
+            let key = fault.key;
+            if let Some(text) = fault.value(self) {
+                fault.set(&mut Self::default(), &text)?;
+            }
+            if let Some(robot) = fault.robots(self).into_iter().find(|robot| *robot >= robots) {
+                let last = robots.saturating_sub(1);
+                return Err(Error::usage(format!(
+                    "--fault {key} names robot {robot}: the robots are 0 to {last}"
+                )));
+            }
+            let rekey = self.rekey.as_ref().filter(|_| key == "rekey").map(|ticks| ticks.end);
+            if let Some(tick) = fault.ticks(self).into_iter().chain(rekey).find(|tick| *tick >= ticks) {
+                let last = ticks.saturating_sub(1);
+                return Err(Error::usage(format!(
+                    "--fault {key} names tick {tick}: the last tick of this flight is {last}"
+                )));
+            }
+        }
         self.check_partners()?;
-        for (option, robot) in self.named_robots() {
-            if robot >= robots {
-                return Err(Error::usage(format!(
-                    "--{option} names robot {robot}: the robots are 0 to {}",
-                    robots.saturating_sub(1)
-                )));
-            }
-        }
-        for (option, tick) in self.named_ticks() {
-            if tick >= ticks {
-                return Err(Error::usage(format!(
-                    "--{option} names tick {tick}: the last tick of this flight is {}",
-                    ticks.saturating_sub(1)
-                )));
-            }
-        }
         self.check_keys(robots)
     }
 
-    /// Robots that options name.
-    fn named_robots(&self) -> Vec<(&'static str, usize)> {
-        let events = &self.events;
-        let moments =
-            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
-        let moments = moments
-            .into_iter()
-            .flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.robot)));
-        let drops = events.drops.iter().map(|stretch| ("drop", stretch.robot));
-        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.robot));
-        let expelled = self.expelled.iter().map(|robot| ("expel", *robot));
-        moments.chain(drops).chain(jumps).chain(expelled).collect()
-    }
-
-    /// Ticks at which events begin.
-    fn named_ticks(&self) -> Vec<(&'static str, u32)> {
-        let events = &self.events;
-        let moments =
-            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
-        let moments =
-            moments.into_iter().flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.tick)));
-        let drops = events.drops.iter().map(|stretch| ("drop", stretch.from));
-        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.tick));
-        let single = [
-            ("replay", self.replay),
-            ("partition", self.partition.as_ref().map(|ticks| ticks.start)),
-            ("spoof", self.spoof),
-            ("join", self.join.map(|join| join.tick)),
-            ("sensor", self.senses.sensor.map(|fault| fault.tick)),
-            ("motor", self.drives.motor.map(|fault| fault.tick)),
-            ("rekey", self.rekey.as_ref().map(|ticks| ticks.end)),
-        ];
-        let single = single.into_iter().filter_map(|(option, tick)| Some((option, tick?)));
-        moments.chain(drops).chain(jumps).chain(single).collect()
-    }
-
-    /// Rejects options that have no effect without another one.
+    /// Rejects faults that have no effect without another one.
     fn check_partners(&self) -> Result {
         let alone = [
             ("burst", self.radio.loss.burst != 1.0 && self.radio.loss.chance == 0.0, "drop-chance"),
-            ("sybil-at", self.sybil_at.is_some() && self.sybil == 0, "sybil"),
+            ("sybil-distance", self.sybil_at.is_some() && self.sybil == 0, "sybil"),
             ("expel", !self.expelled.is_empty() && self.rekey.is_none(), "rekey"),
         ];
         match alone.into_iter().find(|(_, alone, _)| *alone) {
             Some((option, _, partner)) => {
-                Err(Error::usage(format!("--{option} has no effect without --{partner}")))
+                Err(Error::usage(format!("--fault {option} has no effect without {partner}")))
             }
             None => Ok(()),
         }
@@ -103,15 +69,15 @@ impl Faults {
 
     /// Checks options about keys.
     fn check_keys(&self, robots: usize) -> Result {
-        for (option, given) in [("proofs", self.proofs), ("rekey", self.rekey.is_some())] {
+        for (option, given) in [("peer-auth", self.proofs), ("rekey", self.rekey.is_some())] {
             if given && robots > ROSTER {
                 return Err(Error::usage(format!(
-                    "--{option} is for at most {ROSTER} robots, got {robots}: each robot stores one entry per peer"
+                    "--fault {option} is for at most {ROSTER} robots, got {robots}: each robot stores one entry per peer"
                 )));
             }
         }
         if self.rekey.is_some() && self.liars.is_some() {
-            return Err(Error::usage("--liars and --rekey cannot be combined: liars keep the first key"));
+            return Err(Error::usage("--fault liars and rekey cannot be combined: liars keep the first key"));
         }
         Ok(())
     }
@@ -120,41 +86,17 @@ impl Faults {
     pub fn check_profile(&self, profile: Profile, robots: usize) -> Result {
         if self.collisions && profile.radio().is_none() {
             return Err(Error::usage(
-                "--collisions needs a --profile with a radio: dot154, esb32, espnow or p2p57",
+                "--fault collisions needs a --profile with a radio: dot154, esb32, espnow or p2p57",
             ));
         }
         if self.sybil > 0 && profile.check_robots(robots + self.sybil as usize).is_err() {
             return Err(Error::usage(format!(
-                "--sybil {} and {robots} robots need more addresses than --profile {} has",
+                "--fault sybil={} and {robots} robots need more addresses than --profile {} has",
                 self.sybil,
                 profile.name()
             )));
         }
         Ok(())
-    }
-
-    /// Checks the range of each number.
-    fn check_numbers(&self) -> Result {
-        let (noise, bias) = (self.senses.noise, self.senses.bias);
-        let share = |option, value: f64| OptionRange::SHARE.check_real(option, value);
-        share("drop-chance", self.radio.loss.chance)?;
-        share("corrupt-chance", self.radio.corrupt)?;
-        share("duplicate-chance", self.radio.duplicate)?;
-        share("one-way", self.one_way)?;
-        share("other-model", self.other_models)?;
-        share("skip", self.clocks.skip)?;
-        BURST_FRAMES.check_real("burst", self.radio.loss.burst)?;
-        NOISE.check_real("position-noise", noise.position)?;
-        NOISE.check_real("velocity-noise", noise.velocity)?;
-        NOISE.check_real("position-bias", bias.position)?;
-        NOISE.check_real("velocity-bias", bias.velocity)?;
-        DRIFT_PPM.check_real("drift", self.clocks.drift)?;
-        SKEW_TICKS.check_whole("skew", self.skew.into())?;
-        ATTACK_DELAY_TICKS.check_whole("hold-back", self.radio.hold_back.into())?;
-        FORGED_FRAMES.check_whole("forge", self.forge.into())?;
-        SYBIL_NAMES.check_whole("sybil", self.sybil.into())?;
-        self.sybil_at.map_or(Ok(()), |meters| NOISE.check_real("sybil-at", meters))?;
-        self.drives.saturation.map_or(Ok(()), |most| SATURATION.check_real("saturation", most))
     }
 }
 
@@ -170,24 +112,27 @@ mod tests {
             ..Faults::default()
         };
         let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
-        assert_eq!(refused(&kill(5, 1)), "--kill names robot 5: the robots are 0 to 4");
-        assert_eq!(refused(&kill(3, 5000)), "--kill names tick 5000: the last tick of this flight is 199");
+        assert_eq!(refused(&kill(5, 1)), "--fault kill names robot 5: the robots are 0 to 4");
+        assert_eq!(
+            refused(&kill(3, 5000)),
+            "--fault kill names tick 5000: the last tick of this flight is 199"
+        );
         kill(4, 199).check(5, 200).unwrap();
         let replay = Faults { replay: Some(200), ..Faults::default() };
-        assert!(refused(&replay).starts_with("--replay names tick 200"));
+        assert!(refused(&replay).starts_with("--fault replay names tick 200"));
         let forge = Faults { forge: 1_000_000, ..Faults::default() };
-        assert_eq!(refused(&forge), "--forge must be a whole number between 0 and 10000, got 1000000");
+        assert_eq!(refused(&forge), "--fault forge must be a whole number between 0 and 10000, got 1000000");
     }
 
     #[test]
     fn an_option_without_its_required_option_is_rejected() {
         let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
         let sybil = Faults { sybil_at: Some(0.5), ..Faults::default() };
-        assert_eq!(refused(&sybil), "--sybil-at has no effect without --sybil");
+        assert_eq!(refused(&sybil), "--fault sybil-distance has no effect without sybil");
         let expel = Faults { expelled: vec![3], ..Faults::default() };
-        assert_eq!(refused(&expel), "--expel has no effect without --rekey");
+        assert_eq!(refused(&expel), "--fault expel has no effect without rekey");
         let mut burst = Faults::default();
         burst.radio.loss.burst = 5.0;
-        assert_eq!(refused(&burst), "--burst has no effect without --drop-chance");
+        assert_eq!(refused(&burst), "--fault burst has no effect without drop-chance");
     }
 }

@@ -16,6 +16,7 @@ pub mod connectivity;
 pub mod contention;
 pub mod delivery;
 pub mod events;
+pub mod fault_value;
 pub mod faulty_link;
 pub mod heading;
 pub mod impostor;

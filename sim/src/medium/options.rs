@@ -1,83 +1,95 @@
-//! What goes wrong in a flight, as it is typed.
+//! Faults of a flight: the one declaration of every fault, its key, range and description.
+//!
+//! The command line (`--fault KEY=VALUE`), scenario files, Python and the table of faults read [`FAULTS`]. A new fault is a
+//! field of [`Faults`] with an entry in [`FAULTS`], and the file that implements it.
 
 use std::{ops::Range, str::FromStr};
 
 use super::{
     clocks::ClockFaults,
     events::Events,
+    fault_value::FaultField,
     faulty_link::RadioFaults,
+    limits::{
+        ATTACK_DELAY_TICKS, BURST_FRAMES, DRIFT_PPM, FORGED_FRAMES, NOISE, SATURATION, SKEW_TICKS,
+        SYBIL_NAMES,
+    },
     motors::DriveFaults,
     sensors::SenseFaults,
     shares::{share, share_at},
 };
+use crate::{
+    error::{Error, Result as SimResult},
+    option_range::OptionRange,
+};
 
-/// How far from the victim invented robots are, in meters, unless another distance is given.
+/// Default distance of invented robots from the victim in m.
 pub const BESIDE_METRES: f32 = 0.5;
 
-/// Whom robots believe.
+/// Trust among robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever bears itself out, and nobody too much: [`Behavior::robust`](wdgnn_robot::Behavior::robust).
+    /// Robust settings: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
     Robust,
-    /// Everybody, with the model's own learning rule.
+    /// Trust in all robots, with the model's learning rule.
     AsTrained,
-    /// Everybody, averaged as in the paper: [`Behavior::plain`](wdgnn_robot::Behavior::plain).
+    /// Trust in all robots, with the paper's averaging: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
     Plain,
 }
 
-/// Everything that goes wrong in a flight.
+/// Faults of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
-    /// What happens to frames.
+    /// Faults of received frames.
     pub radio: RadioFaults,
-    /// From which tick on a recording is played.
+    /// First tick of a replay attack.
     pub replay: Option<u32>,
-    /// Frames with a wrong key per exchange.
+    /// Forged frames per exchange.
     pub forge: u32,
-    /// What is done to single robots.
+    /// Events of single robots.
     pub events: Events,
-    /// Ticks by which clocks differ.
+    /// Largest constant clock difference in ticks.
     pub skew: u32,
-    /// When the swarm is cut in two.
+    /// Ticks of a network partition.
     pub partition: Option<Range<u32>>,
-    /// Who lies.
+    /// Lying insiders.
     pub liars: Option<Liars>,
-    /// What is wrong with sensors.
+    /// Sensor faults.
     pub senses: SenseFaults,
-    /// What is wrong with motors.
+    /// Actuator faults.
     pub drives: DriveFaults,
-    /// What is wrong with clocks, besides that they differ.
+    /// Clock faults in flight.
     pub clocks: ClockFaults,
-    /// The share of directions in which links carry nothing.
+    /// Share of link directions without frames.
     pub one_way: f64,
-    /// Whether frames that overlap are lost.
+    /// Whether overlapping frames are lost.
     pub collisions: bool,
-    /// When everybody is deaf.
+    /// Bursts of interference.
     pub interference: Option<Bursts>,
-    /// From which tick on an insider speaks in everybody's name.
+    /// Tick of a spoofing attack by an insider.
     pub spoof: Option<u32>,
-    /// In how many invented names an insider speaks.
+    /// Number of robots that an insider invents.
     pub sybil: u32,
-    /// Distance of the invented robots from the victim in meters; [`BESIDE_METRES`] where it is `None`.
+    /// Distance of the invented robots from the victim in m; `None` for [`BESIDE_METRES`].
     pub sybil_at: Option<f32>,
-    /// From which tick on the operator brings a new key, and from which on it is used.
+    /// First tick of a key update, and tick from which on the key is used.
     pub rekey: Option<Range<u32>>,
-    /// Whether names have to be proven between pairs of robots.
+    /// Whether robots authenticate each other pairwise.
     pub proofs: bool,
-    /// Who gets none.
+    /// Robots excluded from the key update.
     pub expelled: Vec<usize>,
-    /// Who is switched on in flight.
+    /// Robots that start in flight.
     pub join: Option<Join>,
-    /// The share of robots with another model.
+    /// Share of robots with another model.
     pub other_models: f64,
-    /// Whom robots believe.
+    /// Trust among robots.
     pub trust: Trust,
-    /// The seed of all that.
+    /// Seed of all faults.
     pub seed: u64,
 }
 
 impl Default for Faults {
-    /// An air that is there, byte by byte, and harms nothing.
+    /// Encoded frames without faults.
     fn default() -> Self {
         Self {
             radio: RadioFaults::NONE,
@@ -107,12 +119,204 @@ impl Default for Faults {
     }
 }
 
-/// A share of frames, and ticks.
+/// Declaration of a fault.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "functions")]
+pub struct Fault {
+    /// Key on the command line, in scenario files and, with underscores, in Python.
+    pub key: &'static str,
+    /// Form of the value, such as `SHARE@TICK`.
+    pub form: &'static str,
+    /// Heading in lists of faults.
+    pub group: &'static str,
+    /// Description in one or two sentences.
+    pub description: &'static str,
+    /// Range of a numeric value.
+    pub range: Option<OptionRange>,
+    field: fn(&Faults) -> &dyn FaultField,
+    field_mut: fn(&mut Faults) -> &mut dyn FaultField,
+}
+
+impl Fault {
+    /// Value in `faults` as text; `None` for the default.
+    pub fn value(&self, faults: &Faults) -> Option<String> {
+        let text = (self.field)(faults).text();
+        (text != (self.field)(&Faults::default()).text()).then_some(text)
+    }
+
+    /// Default value as text; empty for none.
+    pub fn default(&self) -> String {
+        (self.field)(&Faults::default()).text()
+    }
+
+    /// Replaces the value in `faults`. A list is extended.
+    pub fn set(&self, faults: &mut Faults, text: &str) -> SimResult {
+        (self.field_mut)(faults).read(text, self.range).map_err(|constraint| {
+            Error::usage(format!("--fault {} must be {constraint}, got {text}", self.key))
+        })
+    }
+
+    /// Robots that the value names.
+    pub(super) fn robots(&self, faults: &Faults) -> Vec<usize> {
+        let text = (self.field)(faults).text();
+        let single =
+            text.split(',').filter(|_| self.form == "ROBOT,…").filter_map(|robot| robot.parse().ok());
+        single.chain((self.field)(faults).robots()).collect()
+    }
+
+    /// Ticks at which the fault begins.
+    pub(super) fn ticks(&self, faults: &Faults) -> Vec<u32> {
+        let text = (self.field)(faults).text();
+        let single = text.parse().ok().filter(|_| self.form == "TICK");
+        single.into_iter().chain((self.field)(faults).ticks()).collect()
+    }
+}
+
+/// Declares faults: description, key, form of the value, field, and the range of a number.
+macro_rules! faults {
+    ($($group:literal { $($(#[doc = $doc:literal])+ $key:literal $form:literal: $($field:ident).+ $(in $range:expr)?;)+ })+) => {
+        &[$($(Fault {
+            key: $key,
+            form: $form,
+            group: $group,
+            description: concat!($($doc),+),
+            range: faults!(@range $($range)?),
+            field: |faults| &faults.$($field).+,
+            field_mut: |faults| &mut faults.$($field).+,
+        }),+),+]
+    };
+    (@range) => { None };
+    (@range $range:expr) => { Some($range) };
+}
+
+/// All faults.
+pub const FAULTS: &[Fault] = faults! {
+    "Radio" {
+        /// Share of frames lost.
+        "drop-chance" "SHARE": radio.loss.chance in OptionRange::SHARE;
+        /// Mean length of a burst of lost frames on a link; 1 for independent losses. Needs drop-chance.
+        "burst" "FRAMES": radio.loss.burst in BURST_FRAMES;
+        /// Share of frames with one to all bits changed.
+        "corrupt-chance" "SHARE": radio.corrupt in OptionRange::SHARE;
+        /// Share of frames that arrive twice.
+        "duplicate-chance" "SHARE": radio.duplicate in OptionRange::SHARE;
+        /// Share of frames that arrive late, by at most TICKS.
+        "delay" "SHARE:TICKS": radio.delay;
+        /// Share of link directions that carry no frame during the whole flight.
+        "one-way" "SHARE": one_way in OptionRange::SHARE;
+        /// Lose frames that overlap at a receiver, by the airtime of the profile's radio. Robots listen before they send,
+        /// but not all of them hear each other.
+        "collisions" "true": collisions;
+        /// Share of the time in which no robot receives, in bursts of TICKS on average.
+        "interference" "SHARE:TICKS": interference;
+        /// Ticks during which no frame passes between two halves of the swarm.
+        "partition" "FROM-TO": partition;
+    }
+    "Single robots" {
+        /// Remove ROBOT from the flight before TICK.
+        "kill" "ROBOT@TICK,…": events.kills;
+        /// Restart ROBOT before TICK.
+        "reboot" "ROBOT@TICK,…": events.reboots;
+        /// Interrupt ROBOT's power while it writes its state to flash, and restart it.
+        "brown-out" "ROBOT@TICK,…": events.brown_outs;
+        /// Disconnect ROBOT's radio in these ticks.
+        "radio-outage" "ROBOT@FROM-TO,…": events.drops;
+        /// Share of robots that start at TICK. Until then they fly straight on.
+        "join" "SHARE@TICK": join;
+        /// Share of robots that run another model of the task; flocking has one. Not for emulated robots.
+        "mixed-models" "SHARE": other_models in OptionRange::SHARE;
+    }
+    "Sensors, motors and clocks" {
+        /// Standard deviation of the white noise on sensed positions in m, per axis and tick.
+        "position-noise" "METERS": senses.noise.position in NOISE;
+        /// Standard deviation of the white noise on sensed velocities in m/s, per axis and tick.
+        "velocity-noise" "M/S": senses.noise.velocity in NOISE;
+        /// Standard deviation of the constant error of sensed positions in m, per axis over robots.
+        "position-bias" "METERS": senses.bias.position in NOISE;
+        /// Standard deviation of the constant error of sensed velocities in m/s, per axis over robots.
+        "velocity-bias" "M/S": senses.bias.velocity in NOISE;
+        /// Heading error of a share of robots, to either side: rotates sensed velocities and commands.
+        "heading-error" "DEGREES:SHARE": senses.heading;
+        /// Share of sensors that fail at TICK: frozen ones repeat the last value, lost ones return none.
+        "sensor" "frozen|lost:SHARE@TICK": senses.sensor;
+        /// Share of motors that fail at TICK [0]: stuck ones repeat the last command, dead ones do nothing, weak ones give
+        /// 40 % thrust.
+        "motor" "stuck|dead|weak:SHARE[@TICK]": drives.motor;
+        /// Largest acceleration of all motors in m/s², per axis.
+        "saturation" "M/S2": drives.saturation in SATURATION;
+        /// Largest constant difference between a robot's clock and the true time, in ticks.
+        "skew" "TICKS": skew in SKEW_TICKS;
+        /// Largest rate error of clocks in parts per million. Robots synchronize their clocks by received frames.
+        "drift" "PPM": clocks.drift in DRIFT_PPM;
+        /// Change ROBOT's clock by TICKS, possibly negative, at TICK.
+        "time-jump" "ROBOT@TICK:TICKS,…": clocks.jumps;
+        /// Share of ticks that a busy robot misses. Its motors hold the last command.
+        "missed-ticks" "SHARE": clocks.skip in OptionRange::SHARE;
+    }
+    "Attacks" {
+        /// Replay all recorded frames from TICK on.
+        "replay" "TICK": replay;
+        /// Frames with a wrong key per exchange that every robot receives.
+        "forge" "FRAMES": forge in FORGED_FRAMES;
+        /// Delay of every frame by an attacker without the key.
+        "attack-delay" "TICKS": radio.hold_back in ATTACK_DELAY_TICKS;
+        /// Share of insiders that lie: about their state, their parameters, as far as believed about velocity and taps
+        /// (SUBTLE), or by a speed per axis (VELOCITY:SHARE@M/S).
+        "liars" "STATE|PARAMETERS|SUBTLE|VELOCITY:SHARE[@M/S]": liars;
+        /// At TICK, one insider sends a frame in the name of each robot, with the highest boot count and the newest
+        /// acceptable sequence number.
+        "spoof" "TICK": spoof;
+        /// Number of invented robots around the robot that is nearest to one insider at the start.
+        "sybil" "NAMES": sybil in SYBIL_NAMES;
+        /// Distance of the invented robots from that robot in m [0.5]. Needs sybil.
+        "sybil-distance" "METERS": sybil_at in NOISE;
+        /// Have robots authenticate each other with pairwise keys. Robots without proof count as obstacles only.
+        "peer-auth" "true": proofs;
+        /// Distribute a new group key from tick FROM, for use from tick AT.
+        "rekey" "FROM-AT": rekey;
+        /// Captured robot that receives no new key. Needs rekey.
+        "expel" "ROBOT,…": expelled;
+    }
+};
+
+impl Faults {
+    /// Parses settings such as `drop-chance=0.3 kill=3@50,4@60`.
+    pub fn parse(settings: &str) -> SimResult<Self> {
+        let mut faults = Self::default();
+        settings.split_whitespace().try_for_each(|setting| faults.set(setting))?;
+        Ok(faults)
+    }
+
+    /// Applies one setting, such as `drop-chance=0.3`. A key without a value means `true`.
+    pub fn set(&mut self, setting: &str) -> SimResult {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+        Fault::named(key)?.set(self, value)
+    }
+
+    /// Settings that [`Faults::parse`] turns into these faults, except for seed and trust.
+    pub fn settings(&self) -> String {
+        let settings =
+            FAULTS.iter().filter_map(|fault| Some(format!("{}={}", fault.key, fault.value(self)?)));
+        settings.collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Fault {
+    /// Returns the fault with this key.
+    pub fn named(key: &str) -> SimResult<&'static Self> {
+        FAULTS.iter().find(|fault| fault.key == key).ok_or_else(|| {
+            let keys: Vec<&str> = FAULTS.iter().map(|fault| fault.key).collect();
+            Error::usage(format!("there is no fault {key}: use {}", keys.join(", ")))
+        })
+    }
+}
+
+/// Delay of a share of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
-    /// The share that is late.
+    /// Share of delayed frames.
     pub share: f64,
-    /// By how much at most.
+    /// Largest delay in ticks.
     pub ticks: u32,
 }
 
@@ -128,12 +332,12 @@ impl FromStr for Delay {
     }
 }
 
-/// A share of the time, in bursts.
+/// Bursts over a share of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bursts {
-    /// The share.
+    /// Share of the time.
     pub share: f64,
-    /// The mean length of a burst in ticks.
+    /// Mean length of a burst in ticks.
     pub ticks: u32,
 }
 
@@ -146,12 +350,12 @@ impl FromStr for Bursts {
     }
 }
 
-/// Robots that are switched on in flight.
+/// Robots that start in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
-    /// Before which tick.
+    /// Tick before which they start.
     pub tick: u32,
 }
 
@@ -164,37 +368,23 @@ impl FromStr for Join {
     }
 }
 
-/// A stretch of ticks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Partition(pub Range<u32>);
-
-impl FromStr for Partition {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once('-').and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-        let ticks = parsed.filter(|ticks: &Range<u32>| !ticks.is_empty());
-        ticks.map(Self).ok_or_else(|| "FROM-TO in ticks, such as 50-150".into())
-    }
-}
-
-/// What liars lie about.
+/// Subject of a lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum About {
-    /// Where they are, how they move, or their taps.
+    /// Position, velocity or taps.
     State,
-    /// Their wide parameters.
+    /// Wide parameters.
     Parameters,
-    /// Their velocity or taps, just as much as is believed.
+    /// Velocity or taps, within the accepted range.
     Subtle,
-    /// Their velocity, by so much per axis, in m/s.
+    /// Velocity, by a speed per axis in m/s.
     Velocity(f32),
 }
 
 impl About {
     const ALL: [Self; 3] = [Self::State, Self::Parameters, Self::Subtle];
 
-    /// As it is typed.
+    /// Returns the name in settings.
     fn name(self) -> &'static str {
         match self {
             Self::State => "STATE",
@@ -205,17 +395,17 @@ impl About {
     }
 }
 
-/// Robots with the key that lie.
+/// Lying insiders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liars {
-    /// About what.
+    /// Subject.
     pub about: About,
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
 }
 
 impl Liars {
-    /// As they are typed.
+    /// Returns the text form.
     pub fn words(&self) -> String {
         let speed = if let About::Velocity(speed) = self.about { format!("@{speed}") } else { String::new() };
         format!("{}:{}{speed}", self.about.name(), self.share)
@@ -248,9 +438,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read() {
+    fn values_are_parsed() {
         assert_eq!("0.2:5".parse(), Ok(Delay { share: 0.2, ticks: 5 }));
-        assert_eq!("50-150".parse(), Ok(Partition(50..150)));
         assert_eq!("state:0.1".parse(), Ok(Liars { about: About::State, share: 0.1 }));
         assert_eq!("0.1:3".parse(), Ok(Bursts { share: 0.1, ticks: 3 }));
         assert_eq!("0.2@100".parse(), Ok(Join { share: 0.2, tick: 100 }));
@@ -258,19 +447,86 @@ mod tests {
     }
 
     #[test]
-    fn options_that_cannot_be_are_told() {
+    fn invalid_values_are_rejected() {
         for bad in ["", "0.2", "2:5", "0.2:0", "0.2:x"] {
             assert!(bad.parse::<Delay>().unwrap_err().contains("SHARE:TICKS"), "{bad}");
         }
         for bad in ["", "0.2", "2@5", "0.2@x"] {
             assert!(bad.parse::<Join>().unwrap_err().contains("SHARE@TICK"), "{bad}");
         }
-        for bad in ["50", "150-50", "50-50", "a-b"] {
-            assert!(bad.parse::<Partition>().is_err(), "{bad}");
-        }
         for bad in ["VELOCITY:0.1", "VELOCITY:0.1@x", "VELOCITY:2@1", "STATE", "STATE:2", "TASTE:0.1", ":0.1"]
         {
             assert!(bad.parse::<Liars>().is_err(), "{bad}");
         }
+    }
+
+    const ALL: &str = "drop-chance=0.3 burst=5 corrupt-chance=0.1 duplicate-chance=0.2 delay=0.2:5 one-way=0.3 \
+                       collisions=true interference=0.1:3 partition=50-150 kill=3@50,4@60 reboot=7@80 brown-out=8@90 \
+                       radio-outage=5@20-60 join=0.2@100 mixed-models=0.5 position-noise=0.1 velocity-noise=0.2 \
+                       position-bias=0.3 velocity-bias=0.4 heading-error=30:0.2 sensor=frozen:0.1@50 \
+                       motor=stuck:0.1@20 saturation=3 skew=1 drift=100 time-jump=3@50:-40 missed-ticks=0.1 replay=100 \
+                       forge=9 attack-delay=5 liars=VELOCITY:0.1@0.5 spoof=60 sybil=16 sybil-distance=0.1 \
+                       peer-auth=true rekey=50-150 expel=3";
+
+    fn refused(settings: &str) -> String {
+        Faults::parse(settings).and_then(|faults| faults.check(5, 200)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_fault_has_a_text_form() {
+        let all = ALL.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(Faults::parse(ALL).unwrap().settings(), all);
+        assert_eq!(all.split(' ').count(), FAULTS.len());
+        assert_eq!(Faults::default().settings(), "");
+        assert_eq!(Faults::parse("kill=3@50 kill=4@60").unwrap().settings(), "kill=3@50,4@60");
+        assert_eq!(Faults::parse("collisions").unwrap().settings(), "collisions=true");
+        for fault in FAULTS {
+            assert!(fault.description.trim().ends_with('.'), "{}", fault.key);
+        }
+    }
+
+    #[test]
+    fn robots_and_ticks_outside_the_flight_are_refused() {
+        for settings in ["kill=5@1", "time-jump=5@1:3", "brown-out=5@1", "rekey=50-150 expel=5"] {
+            assert!(refused(settings).contains("names robot 5: the robots are 0 to 4"), "{settings}");
+        }
+        for settings in [
+            "kill=3@5000",
+            "replay=5000",
+            "spoof=5000",
+            "partition=5000-6000",
+            "join=0.2@5000",
+            "sensor=lost:0.1@5000",
+            "motor=dead:0.1@5000",
+            "rekey=50-5000",
+        ] {
+            assert!(refused(settings).contains("names tick 5000: the last tick"), "{settings}");
+        }
+        assert!(refused("rekey=50-150 liars=STATE:0.1").contains("--fault liars"));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_with_key_constraint_and_value() {
+        for setting in ["drop-chance=1.5", "burst=0.5", "one-way=NaN", "missed-ticks=1.5", "forge=99999999"] {
+            let (key, value) = setting.split_once('=').unwrap();
+            let message = refused(setting);
+            let (start, end) = (format!("--fault {key} must be a "), format!(", got {value}"));
+            assert!(message.starts_with(&start) && message.ends_with(&end), "{message}");
+        }
+        for noise in ["-0.1", "NaN", "inf"] {
+            assert!(
+                refused(&format!("position-noise={noise}")).contains("a number between 0 and 100"),
+                "{noise}"
+            );
+        }
+        assert_eq!(
+            refused("drift=1000000"),
+            "--fault drift must be a number between 0 and 100000, got 1000000"
+        );
+        assert_eq!(
+            refused("delay=x"),
+            "--fault delay must be SHARE:TICKS with a share between 0 and 1, such as 0.2:5, got x"
+        );
+        assert!(refused("gremlins=1").starts_with("there is no fault gremlins: use drop-chance, "));
     }
 }

@@ -162,7 +162,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         };
         if mixed && (other.is_none() || there.is_some()) {
             return Err(Error::usage(
-                "--other-model needs native robots and a task with a second model, such as flocking",
+                "--fault mixed-models needs robots in this process and a task with a second model: flocking",
             ));
         }
         let Faults { other_models, seed, .. } = *air.faults;

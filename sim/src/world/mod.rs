@@ -108,7 +108,7 @@ pub trait Presentation: World {
     /// Returns a second network of the task, for swarms with two models.
     fn other_model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
+            "there is no other model of --task {}: leave the fault mixed-models out",
             Self::NAME
         )))
     }

@@ -116,7 +116,7 @@ class Network(nn.Module):
         return Model(header, self.numbers())
 
     def save(self, path: str | os.PathLike[str]) -> Model:
-        """Writes a weight file for `host-sim flock --model` and the firmware, and returns it."""
+        """Writes a weight file for `host-sim eval --model` and the firmware, and returns it."""
         model = self.to_model()
         model.save(path)
         return model

@@ -1,4 +1,4 @@
-//! A gateway that is made of its messages.
+//! Gateway made of its messages.
 
 use wdgnn_link::{encoding::half::Dot154, tdma::Note};
 use wdgnn_robot::onboard;
@@ -22,7 +22,7 @@ fn time(now: u64) -> Vec<u8> {
     said(&FromGateway::Time { now, lost: 0, malformed: 0 })
 }
 
-/// Two robots at rest in the origin, unsealed, that hear nobody further away than two metres.
+/// Two unsealed robots at rest in the origin with a radio range of two meters.
 fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
     let model = models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap();
     let weights = model.weights();
@@ -33,7 +33,7 @@ fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
     act(&mut Flight::new(settings, make));
 }
 
-/// What is sent in the time until then, frame by frame.
+/// Returns the frames sent until a time.
 fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
     let (mut found, mut line) = (Vec::new(), Deframer::default());
     for now in (flight.now + 1_000..=until).step_by(1_000) {
@@ -50,26 +50,26 @@ fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)>
 }
 
 #[test]
-fn who_is_there_is_told_by_name_when_it_is_no_gateway_of_ours() {
+fn foreign_devices_are_reported() {
     let refusal = |bytes: &[u8]| {
         let mut refusal = String::new();
         with_flight(|flight| refusal = flight.hear(bytes).unwrap_err().to_string());
         refusal
     };
-    assert!(refusal(&said(&FromGateway::OtherVersion(9))).contains("speaks version 9"));
+    assert!(refusal(&said(&FromGateway::OtherVersion(9))).contains("has message version 9"));
     let esb32 = Hello { profile: 4, ..HELLO };
-    assert!(refusal(&said(&FromGateway::Hello(esb32))).contains("this flight is on dot154"));
+    assert!(refusal(&said(&FromGateway::Hello(esb32))).contains("must be dot154, got esb32"));
     let mut command = [0; companion::MAX_MESSAGE];
     let robot = Command { acceleration: [0.0; 2], tick: 7, stop: 0 };
     let length = companion::encode(&robot, &mut command).unwrap();
     assert!(refusal(&command[..length]).contains("there is a robot at the other end"));
     let again =
         [said(&FromGateway::Hello(HELLO)), said(&FromGateway::Hello(Hello { boot_id: 8, ..HELLO }))].concat();
-    assert!(refusal(&again).contains("reset in flight"));
+    assert!(refusal(&again).contains("restarted during the run"));
 }
 
 #[test]
-fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counted() {
+fn robots_have_separate_slots_and_counters() {
     with_flight(|flight| {
         flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
@@ -90,12 +90,12 @@ fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counte
 }
 
 #[test]
-fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in_the_next() {
+fn late_frames_are_counted_and_received_in_the_next_tick() {
     with_flight(|flight| {
         flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let (_, _, words) = frames.iter().find(|(_, _, frame)| frame[7] == 1).unwrap();
-        // As if robot 2 had said it.
+        // Imitates a frame of robot 2.
         let (_, content) = mac::parse(words).unwrap();
         let from = content.windows(2).position(|pair| pair == [1, 0]).unwrap();
         let as_two = |counter: u8| {
@@ -121,7 +121,7 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
 }
 
 #[test]
-fn what_the_gateway_loses_and_what_is_damaged_is_counted() {
+fn lost_and_damaged_messages_are_counted() {
     with_flight(|flight| {
         let told = |now, lost, malformed| said(&FromGateway::Time { now, lost, malformed });
         flight.hear(&[1, 2, 3, 0]).unwrap();

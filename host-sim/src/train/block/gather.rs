@@ -1,9 +1,9 @@
-//! Samples, which lie anywhere, side by side: number by number, sixteen and more of each.
+//! Transposition of scattered samples: sixteen or more samples next to each other for each number.
 
-/// Samples and numbers that are turned over together: as many as the narrowest registers hold.
+/// Size of a transposed tile: the numbers in the narrowest registers.
 const TILE: usize = 4;
 
-/// Writes the numbers of sample s to places s, s + `stride`, s + 2 `stride`, …
+/// Writes the numbers of sample s to indices s, s + `stride`, s + 2 `stride`, …
 pub fn side_by_side<'a>(places: &mut [f32], stride: usize, samples: impl Iterator<Item = &'a [f32]>) {
     let mut samples = samples.fuse();
     for first in (0..stride).step_by(TILE) {
@@ -21,12 +21,13 @@ pub fn side_by_side<'a>(places: &mut [f32], stride: usize, samples: impl Iterato
     }
 }
 
-/// One sample.
+/// Writes one sample.
 fn column(places: &mut [f32], stride: usize, numbers: &[f32]) {
     places.iter_mut().step_by(stride).zip(numbers).for_each(|(place, number)| *place = *number);
 }
 
-/// Four of them with as many numbers each, four numbers at a time: a quarter of the loads and stores.
+/// Writes four samples of equal length, four numbers at a time, with a quarter of the loads and
+/// stores.
 fn tiles(places: &mut [f32], stride: usize, samples: [&[f32]; TILE]) {
     let [(a, rest), (b, _), (c, _), (d, _)] = samples.map(<[f32]>::as_chunks::<TILE>);
     let mut rows = places.chunks_mut(stride);
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_comes_to_its_place_and_what_is_left_stays() {
+    fn transposition_keeps_all_other_numbers() {
         for (stride, samples, numbers) in
             [(16, 16, 24), (16, 13, 24), (16, 3, 7), (16, 0, 4), (6, 6, 5), (1, 1, 9)]
         {

@@ -1,8 +1,8 @@
-//! What blocks are made of: products of small matrices over samples that lie side by side, and tanh.
+//! Kernels of blocks: products of small matrices over samples, and tanh.
 
-use crate::train::lanes::{LANES, Lanes, Vector};
+use crate::train::simd::{LANES, Lanes, Vector};
 
-/// Every row full of its own number.
+/// Fills each row with its number.
 #[inline(always)]
 pub fn spread<const V: usize>(rows: &mut [Lanes], numbers: &[f32]) {
     for (row, number) in rows.chunks_exact_mut(V).zip(numbers) {
@@ -17,7 +17,7 @@ pub fn add_scaled<R: Vector>(out: &mut [Lanes], factor: f32, more: &[Lanes]) {
     }
 }
 
-/// Every row's sum over its samples, added to what is there.
+/// Adds the sum over samples of each row.
 #[inline(always)]
 pub fn total<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes]) {
     for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(V)) {
@@ -29,7 +29,8 @@ pub fn total<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes]) {
     }
 }
 
-/// `out[j] += Σ_i weight(i, j) · rows[i]`; a weight lies at `i` times the first stride plus `j` times the second.
+/// `out[j] += Σ_i weight(i, j) · rows[i]`; the index of a weight is `i` times the first stride plus
+/// `j` times the second.
 #[inline(always)]
 pub fn product<R: Vector, const V: usize>(
     out: &mut [Lanes],
@@ -55,7 +56,7 @@ pub fn product<R: Vector, const V: usize>(
     }
 }
 
-/// `C` columns of it, as many vectors at a time as there are registers for.
+/// `C` columns of the product, with as many vectors at a time as there are registers.
 #[inline(always)]
 fn tiles<R: Vector, const C: usize, const V: usize>(
     out: &mut [Lanes],
@@ -140,7 +141,7 @@ pub fn gradient<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes], e
     }
 }
 
-/// Some of it. Returns how many columns.
+/// Computes some columns and returns their number.
 #[inline(always)]
 fn gradient_tile<R: Vector, const I: usize, const C: usize, const V: usize>(
     sums: &mut [Lanes],
@@ -175,15 +176,15 @@ fn gradient_tile<R: Vector, const I: usize, const C: usize, const V: usize>(
     C
 }
 
-/// From here on tanh is one, to the last bit: [`wdgnn_core::math::tanh`] is computed alike.
+/// Beyond this limit tanh rounds to 1, as in [`wdgnn_core::math::tanh`].
 const ONE_FROM: f32 = 9.02;
-/// Numerator and denominator of its fit, from the highest power of x² down.
+/// Numerator and denominator of the approximation, from the highest power of x² down.
 const FIT: [[f32; 4]; 2] = [
     [1.338_427e-8, 2.063_580_7e-5, 3.497_456_7e-3, 0.133_826_86],
     [7.790_240_5e-7, 3.288_515_8e-4, 2.588_435_7e-2, 0.467_160_08],
 ];
 
-/// The core's hyperbolic tangent, sixteen at a time. A test holds it to the core's, bit by bit.
+/// Hyperbolic tangent of the core for sixteen numbers; a test compares both bit by bit.
 #[inline(always)]
 pub fn tanh<R: Vector>(x: R) -> R {
     let x = R::splat(-ONE_FROM).larger(R::splat(ONE_FROM).smaller(x));
@@ -206,7 +207,7 @@ mod tests {
     use wdgnn_core::math;
 
     use super::*;
-    use crate::train::lanes::{Kernel, Width};
+    use crate::train::simd::{Kernel, Width};
 
     struct Tanh<'a>(&'a mut [Lanes]);
 
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tanh_is_the_cores_to_the_last_bit() {
+    fn tanh_equals_the_cores_bit_for_bit() {
         let mut numbers: Vec<f32> = (0..48_000_u16).map(|step| f32::from(step) * 5.0e-4 - 12.0).collect();
         numbers.extend([f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0, -0.0, 1.0e-30, 9.02, -9.02]);
         numbers.resize(numbers.len().next_multiple_of(LANES), 0.5);

@@ -80,7 +80,7 @@ where
     /// Returns a second network of the task.
     fn other_model(_: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
+            "there is no other model of --task {}: leave the fault mixed-models out",
             Self::NAME
         )))
     }

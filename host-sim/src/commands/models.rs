@@ -1,0 +1,92 @@
+//! Options that select the task and the networks of a command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::{
+    error::{Error, Result},
+    controllers::EvalConfig,
+    model::ModelFile,
+    models,
+    profiles::Profile,
+    recipe::{Architecture, RecipeName},
+    world::{World, flock::Flock},
+};
+
+/// Task, network and link profile.
+#[derive(Args, Clone, Debug)]
+pub struct ModelArguments {
+    /// Task; `host-sim tasks` lists all.
+    #[arg(long, value_name = "NAME", default_value = "flocking")]
+    pub task: String,
+    /// Weight file to use instead of the supplied network of its architecture.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Link profile: message encoding and exchange rate.
+    #[arg(long, value_enum, default_value = "exact", hide_possible_values = true)]
+    pub profile: Profile,
+}
+
+/// Training recipe of the supplied networks.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct RecipeArguments {
+    /// Training recipe of the supplied flocking networks [default: through].
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub recipe: Option<RecipeName>,
+}
+
+impl ModelArguments {
+    /// Returns the supplied networks of a task, with `--model` replacing the network of its architecture.
+    pub fn lineup<W: World>(&self, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
+        let profile = self.profile;
+        let models = match recipe {
+            _ if W::NAME == Flock::<2>::NAME => {
+                Self::flocking(recipe.unwrap_or(RecipeName::Through), profile)?
+            }
+            Some(_) => return Err(Error::usage(format!("--recipe needs --task flocking, got {}", W::NAME))),
+            None => W::model(profile).into_iter().collect(),
+        };
+        let mut lineup = EvalConfig::<W>::of(models, profile);
+        if recipe == Some(RecipeName::Paper) {
+            // The paper uses one γ for the central and for the decentralized rule.
+            lineup.centralised = 1.0;
+        }
+        if let Some(path) = &self.model {
+            lineup.put(ModelFile::load(path)?);
+        }
+        Ok(lineup)
+    }
+
+    /// Returns the supplied flocking networks. Small radios have a WD-GNN only.
+    fn flocking(recipe: RecipeName, profile: Profile) -> Result<Vec<ModelFile>> {
+        match (profile, recipe) {
+            (Profile::Exact, RecipeName::Ours | RecipeName::Through | RecipeName::Paper) => {
+                models::all(recipe)
+            }
+            (_, RecipeName::Ours | RecipeName::Through) => Ok(vec![models::for_profile(recipe, profile)?]),
+            (profile, recipe) => Err(Error::usage(format!(
+                "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
+                recipe.name(),
+                profile.name()
+            ))),
+        }
+    }
+
+    /// Returns the WD-GNN of `--model`, or the supplied one.
+    pub fn wd_gnn<W: World>(&self) -> Result<ModelFile> {
+        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
+    }
+}
+
+/// Loads the WD-GNN of a `--model` option.
+pub fn load_wd_gnn(path: &std::path::Path) -> Result<ModelFile> {
+    let model = ModelFile::load(path)?;
+    match model.architecture() {
+        Architecture::WdGnn => Ok(model),
+        other => {
+            let (path, name) = (path.display(), other.name());
+            Err(Error::usage(format!("--model must be a wd-gnn, got the {name} {path}")))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `host-sim run`: one swarm of robots with the code of the firmware, in this process or emulated.
+
+mod build_robots;
+mod checks;
+mod chips;
+mod emulated_boards;
+mod gateway;
+mod observers;
+mod report;
+mod simulated;
+
+use std::{path::PathBuf, str::FromStr};
+
+use clap::Args;
+use nrf52_emulator::Part;
+use wdgnn_link::security::key::Key;
+
+use self::{chips::ChipArguments, gateway::GatewayArguments};
+use super::{
+    conditions::ConditionArguments, invocation::Invocation, models::ModelArguments, output::OutputArguments,
+    recordings::RecordArguments, scenario::ScenarioArguments,
+};
+use crate::{
+    medium::options::Faults,
+    error::Result,
+    fault_options::FaultArguments,
+    flight::Flight,
+    key,
+    model::ModelFile,
+    option_range::OptionRange,
+    page::replay::Replay,
+    profiles::Profile,
+    world::{Scenario, World},
+};
+
+/// Target that robots run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This process.
+    Native,
+    /// QEMU with the firmware image: all robots, or only the last ones.
+    Qemu(Option<usize>),
+    /// An emulated nRF52 with the image that boards run, register by register.
+    Chip(Part),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let count = || text.strip_prefix("qemu:")?.parse().ok().map(|count| Self::Qemu(Some(count)));
+        match text {
+            "native" => Ok(Self::Native),
+            "qemu" => Ok(Self::Qemu(None)),
+            "nrf52840" => Ok(Self::Chip(Part::Nrf52840)),
+            "nrf52833" => Ok(Self::Chip(Part::Nrf52833)),
+            _ => count().ok_or_else(|| "native, qemu, qemu:N, nrf52840 or nrf52833".into()),
+        }
+    }
+}
+
+/// Run one swarm with the code of the firmware on any target and print a digest.
+///
+/// The digest is the CRC-64/XZ over all commands and wide parameters of all robots at all ticks. Native robots and robots in QEMU
+/// have equal digests, with and without faults.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  host-sim run --json\n  host-sim run --target qemu\n  \
+                  host-sim run --task coverage --target qemu\n  host-sim run --target qemu --compare --robots 10\n  \
+                  host-sim run --robots 50 --target qemu:5 --compare\n  \
+                  host-sim run --target qemu --fault kill=3@50 --fault reboot=7@80 --log\n  \
+                  openssl rand -hex 16 > swarm.key\n  \
+                  host-sim run --target qemu --robots 10 --profile dot154 --key swarm.key\n  \
+                  host-sim run --robots 10 --profile dot154 --key swarm.key --fault forge=5 --fault replay=50\n  \
+                  host-sim run --target nrf52840 --robots 10 --key swarm.key --ticks 500\n  \
+                  host-sim run --target nrf52840 --robots 10 --key swarm.key --ticks 500 --fault rekey=50-300 --fault expel=3\n  \
+                  host-sim run --gateway /dev/ttyACM0 --robots 10 --real 5-9 --key swarm.key --ticks 6000")]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Target: native, qemu (firmware image in QEMU), qemu:N (the last N robots), nrf52840 or nrf52833 (emulated
+    /// boards, with --profile dot154).
+    #[arg(long, default_value = "native")]
+    target: Target,
+    #[command(flatten)]
+    condition: ConditionArguments,
+    /// Seed of the start.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
+    seed: u64,
+    /// Swarm key, 16 bytes or 32 hexadecimal digits: robots seal frames and use the robust settings.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Firmware image to use instead of building one.
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    #[command(flatten)]
+    records: RecordArguments,
+    /// Run the swarm in QEMU and natively, and compare all commands and parameters.
+    #[arg(long)]
+    compare: bool,
+    /// Print the logs of emulated robots.
+    #[arg(long)]
+    log: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
+    #[command(flatten)]
+    gateway: GatewayArguments,
+    #[command(flatten)]
+    chips: ChipArguments,
+    #[command(flatten)]
+    faults: FaultArguments,
+}
+
+/// A run with its files read.
+struct Setup {
+    condition: Scenario,
+    faults: Faults,
+    model: ModelFile,
+    key: Option<Key>,
+}
+
+struct RunResult {
+    flight: Flight,
+    replay: Replay,
+    digest: String,
+    seconds: f64,
+}
+
+impl RunArguments {
+    /// Runs the swarm in a world and prints the result.
+    pub fn run<W: World>(&self) -> Result {
+        let condition = self.condition.of::<W>()?;
+        if !self.is_packed(condition.robots) {
+            self.profile().check_robots(condition.robots)?;
+        }
+        let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
+        let model = ModelArguments { profile: self.profile(), ..self.model.clone() }.wd_gnn::<W>()?;
+        self.profile().check(&model)?;
+        let key = self.key.as_deref().map(key::read).transpose()?;
+        let setup = Setup { condition, faults, model, key };
+        match self.target {
+            _ if self.gateway.is_given() => self.run_with_real_robots::<W>(&setup),
+            Target::Chip(part) => self.run_on_chips::<W>(part, &setup),
+            Target::Native | Target::Qemu(_) => self.run_simulated::<W>(&setup),
+        }
+    }
+
+    /// Returns the link profile. Boards and gateways use dot154 by default.
+    fn profile(&self) -> Profile {
+        let boards = matches!(self.target, Target::Chip(_)) || self.gateway.is_given();
+        if boards && !self.scenario.invocation.sets("profile") { Profile::Dot154 } else { self.model.profile }
+    }
+
+    /// Returns whether any robots run in QEMU.
+    fn uses_qemu(&self) -> bool {
+        matches!(self.target, Target::Qemu(_)) || self.compare && self.target == Target::Native
+    }
+
+    /// Returns whether the swarm has more robots than addresses. Such a swarm runs natively, without faults.
+    fn is_packed(&self, robots: usize) -> bool {
+        let plain = self.target == Target::Native && !self.uses_qemu() && self.key.is_none();
+        plain && self.profile() == Profile::Exact && Profile::Exact.check_robots(robots).is_err()
+    }
+
+    /// Returns the invocation with all defaults.
+    fn resolved(&self, condition: &Scenario) -> Invocation {
+        let resolved = self.condition.resolved(&self.scenario.invocation, condition);
+        match self.target {
+            Target::Chip(_) => resolved.without("profile").with_default("profile", self.profile().name()),
+            // Options for chips only.
+            Target::Native | Target::Qemu(_) => resolved.without("power-on-spread"),
+        }
+    }
+}

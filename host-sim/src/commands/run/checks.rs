@@ -1,0 +1,76 @@
+//! Checks of options that exclude each other.
+
+use super::{RunArguments, Target};
+use crate::{
+    medium::options::Faults,
+    error::{Error, Result},
+    world::World,
+};
+
+impl RunArguments {
+    /// Rejects faults that need a key.
+    fn check_key(&self, faults: &Faults) -> Result {
+        for (fault, given) in [("rekey", faults.rekey.is_some()), ("peer-auth", faults.proofs)] {
+            if given && self.key.is_none() {
+                return Err(Error::usage(format!("--fault {fault} needs --key")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rejects files that boards and gateways do not write.
+    pub(super) fn check_no_recordings(&self) -> Result {
+        if self.records.any() || self.outputs.any_file() {
+            return Err(Error::usage(
+                "--capture, --trajectories, --csv, --report and --svg need --target native or qemu",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Rejects options that emulated boards do not support.
+    pub(super) fn check_on_chips<W: World>(&self, faults: &Faults) -> Result {
+        if self.compare {
+            return Err(Error::usage(
+                "--compare has no effect on chips: they are always compared with native robots",
+            ));
+        }
+        self.check_key(faults)?;
+        if W::NAME != "flocking" {
+            return Err(Error::usage(format!(
+                "--task {} needs --target native or qemu: chips run flocking",
+                W::NAME
+            )));
+        }
+        self.check_no_recordings()
+    }
+
+    /// Rejects options that native robots and robots in QEMU do not support.
+    pub(super) fn check_simulated(&self, faults: &Faults, robots: usize) -> Result {
+        self.chips.check_unused()?;
+        if self.is_packed(robots) && !faults.settings().is_empty() {
+            return Err(Error::usage(format!(
+                "--robots must be at most 65536 with faults, the number of addresses, got {robots}"
+            )));
+        }
+        if let Target::Qemu(Some(emulated)) = self.target
+            && !(1..=robots).contains(&emulated)
+        {
+            return Err(Error::usage(format!(
+                "--target qemu:N must have N between 1 and {robots}, the number of robots, got {emulated}"
+            )));
+        }
+        if !self.uses_qemu() && (self.image.is_some() || self.log) {
+            return Err(Error::usage(
+                "--image and --log have no effect on native robots: give --target qemu",
+            ));
+        }
+        self.check_key(faults)?;
+        if faults.other_models > 0.0 && self.uses_qemu() {
+            return Err(Error::usage(
+                "--fault mixed-models needs --target native: robots in QEMU run one image",
+            ));
+        }
+        Ok(())
+    }
+}

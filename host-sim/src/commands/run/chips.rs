@@ -1,0 +1,450 @@
+//! `host-sim run --target nrf52840`: emulated boards, register by register.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::Ordering,
+    time::Instant,
+};
+
+use clap::Args;
+use nrf52_emulator::Part;
+use serde::Serialize;
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::onboard;
+
+use super::super::{output::print_json, stop_on_interrupt};
+use crate::{
+    air::{clocks::ClockFaults, events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
+    chips::{
+        Flight, Outcome, RELEASE, RobotResult, Settings,
+        operator::{Provisioning, Rekey, settings_page},
+    },
+    episode::Episode,
+    error::{Error, Result},
+    files,
+    medium::{events::Events, faulty_link::RadioFaults, loss::Loss, options::Faults},
+    model::ModelFile,
+    option_range::OptionRange,
+    origin::Origin,
+    profiles::{CodecVisitor, Profile, SimCodec, visit_codec},
+    progress,
+    seeds::{Purpose, generator},
+    swarm::{image, log::Decoder, networks::Network, radio_swarm::RadioConfig},
+    table::aligned,
+    world::{Presentation as _, Scenario, World as _, flock::Flock},
+};
+
+/// Time between the first and the last power-on in seconds.
+const SPREAD_SECONDS: OptionRange = OptionRange::real(0.0, 60.0);
+/// Default of the largest frequency error of the crystals in parts per million.
+const CRYSTAL_PPM: f64 = 40.0;
+
+/// Options for emulated boards.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "Boards (--target nrf52840, nrf52833)")]
+pub struct ChipArguments {
+    /// Time between the first and the last power-on in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.4, value_parser = SPREAD_SECONDS.parser::<f64>())]
+    power_on_spread: f64,
+    /// Create a pseudo-terminal per robot in this folder (robot0, …) for firmware/companion.py,
+    /// without a simulated world.
+    #[arg(long, value_name = "FOLDER")]
+    serial_ports: Option<PathBuf>,
+    /// Add a gateway board with the pseudo-terminal `gateway`, for `host-sim run --gateway`.
+    #[arg(long, requires = "serial_ports")]
+    gateway_chip: bool,
+}
+
+impl Default for ChipArguments {
+    fn default() -> Self {
+        Self { power_on_spread: 0.4, serial_ports: None, gateway_chip: false }
+    }
+}
+
+/// Content of a firmware image.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    pub profile: Profile,
+    pub key: Option<&'a Path>,
+    pub model: Option<&'a Path>,
+}
+
+/// A run on emulated boards.
+#[derive(Clone, Copy, Debug)]
+pub struct ChipFlight<'a> {
+    pub kind: Part,
+    pub image: Option<&'a Path>,
+    /// Content of an image to build.
+    pub settings: Image<'a>,
+    /// Whether to print the robots' logs.
+    pub log: bool,
+    /// Whether to print JSON.
+    pub json: bool,
+    /// Origin of the results.
+    pub origin: &'a Origin,
+}
+
+/// Cargo feature and address of the provisioning page of a board (`firmware/src/board`).
+const fn board(kind: Part) -> (&'static str, u32) {
+    match kind {
+        Part::Nrf52840 => ("board-nrf52840", 0x000f_7000),
+        Part::Nrf52833 => ("board-microbit-v2", 0x0007_7000),
+    }
+}
+
+/// JSON output.
+#[derive(Debug, Serialize)]
+struct Output {
+    robots: usize,
+    seconds: f64,
+    sealed: bool,
+    total: f64,
+    r#final: f64,
+    close_pairs: u64,
+    native_total: f64,
+    native_final: f64,
+    frames_sent: u64,
+    received_share: f64,
+    collided_share: f64,
+    missed_share: f64,
+    least_heard_share: f64,
+    ticks_per_second: f64,
+    busy_share: f64,
+    restarts: usize,
+    stack_bytes: u32,
+    ticks_equal_to_native: u64,
+    ticks_that_differ: usize,
+    /// Swarm tick at which the next key becomes active, and the number of robots that use it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_changes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_keys: Option<usize>,
+    wall_seconds: f64,
+}
+
+struct ChipRun<'a> {
+    settings: Settings,
+    model: &'a ModelFile,
+    key: Key,
+    sealed: bool,
+    told: Provisioning,
+    faults: &'a Faults,
+    start: Episode<Flock>,
+}
+
+impl CodecVisitor for ChipRun<'_> {
+    type Output = Result<(Outcome, f64, f64)>;
+
+    fn visit<C: SimCodec>(self) -> Self::Output {
+        let (weights, robots) = (self.model.weights(), self.start.states.len());
+        let twin = |id| {
+            let codec = match self.told.own(id, robots) {
+                Some(own) => C::with_own(&self.key, &own),
+                None => C::with_key(&self.key),
+            };
+            onboard::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
+        };
+        let interrupted = stop_on_interrupt()?;
+        let milliseconds =
+            (RELEASE / (nrf52_emulator::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
+        let bar = progress::bar(milliseconds, "flying");
+        let seed = self.settings.seed;
+        let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {
+            bar.set_position(now);
+            if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        })?;
+        bar.finish_and_clear();
+        // Runs native robots from the same start with the measured share of losses.
+        let frames = outcome.frames();
+        let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
+        let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
+        let (rekey, expelled) = (self.faults.rekey.clone(), self.faults.expelled.clone());
+        let faults = Faults { radio, rekey, expelled, proofs: self.faults.proofs, seed, ..Faults::default() };
+        let network = Network::of(self.model, Profile::Dot154)?;
+        let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
+        let mut native = network.native(&air, robots, self.sealed)?;
+        let result = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
+        Ok((outcome, result.total(), result.last()))
+    }
+}
+
+impl ChipArguments {
+    /// Rejects options for boards on other targets.
+    pub fn check_unused(&self) -> Result {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        Err(Error::usage(
+            "--power-on-spread, --serial-ports and --gateway-chip need --target nrf52840 or nrf52833",
+        ))
+    }
+
+    /// Runs the boards and prints the result.
+    pub fn fly(
+        &self,
+        flight: &ChipFlight<'_>,
+        model: &ModelFile,
+        condition: &Scenario,
+        faults: &Faults,
+        key: Option<Key>,
+        seed: u64,
+    ) -> Result {
+        let seconds = f64::from(condition.ticks) / 100.0;
+        let (feature, settings_page) = board(flight.kind);
+        let Image { profile, key: key_file, model: model_file } = flight.settings;
+        if profile != Profile::Dot154 {
+            return Err(Error::usage("--target nrf52840 and nrf52833 need --profile dot154"));
+        }
+        let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
+        let known = Faults {
+            radio: plain,
+            events: Events { drops: vec![], brown_outs: vec![], ..faults.events.clone() },
+            rekey: faults.rekey.clone(),
+            expelled: faults.expelled.clone(),
+            proofs: faults.proofs,
+            clocks: ClockFaults { drift: faults.clocks.drift, ..ClockFaults::default() },
+            seed: faults.seed,
+            ..Faults::default()
+        };
+        if *faults != known {
+            return Err(Error::usage(
+                "chips support only the faults drop-chance, drift, kill, reboot, rekey, expel and peer-auth: leave out the others",
+            ));
+        }
+        if self.gateway_chip && faults.proofs {
+            return Err(Error::usage(
+                "--fault peer-auth and --gateway-chip cannot be combined: leave one out",
+            ));
+        }
+        if self.serial_ports.is_some() && faults.rekey.is_some() {
+            return Err(Error::usage(
+                "--fault rekey and --serial-ports cannot be combined: firmware/companion.py sends the next key",
+            ));
+        }
+        // A companion on a serial port may bring a key; simulated robots behind a gateway keep
+        // theirs.
+        let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
+        let personal = faults.rekey.is_some() || faults.proofs || brought;
+        let told = Provisioning { personal, proofs: faults.proofs };
+        let path = if let Some(path) = flight.image {
+            path.to_path_buf()
+        } else {
+            eprintln!("host-sim: building the image for {feature}");
+            image::build(&image::Settings {
+                task: Flock::<2>::NAME,
+                package: Flock::<2>::PACKAGE,
+                profile,
+                key: key_file,
+                model: model_file,
+                board: Some(feature),
+                rekeyed: told.personal,
+                gateway: false,
+            })?
+        };
+        let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
+        let start = Episode::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let moments = |moments: &[crate::medium::events::RobotTick]| {
+            moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
+        };
+        let settings = Settings {
+            kind: flight.kind,
+            image: files::read(&path)?,
+            settings_page,
+            pages: if self.gateway_chip {
+                open_pages(condition.robots)
+            } else {
+                told.pages(condition.robots)
+            },
+            gateway,
+            start: start.states.clone(),
+            radius: condition.radius,
+            seconds,
+            apart: self.power_on_spread,
+            ppm: if faults.clocks.drift > 0.0 { faults.clocks.drift } else { CRYSTAL_PPM },
+            loss: faults.radio.loss.chance,
+            companions_die: None,
+            kills: moments(&faults.events.kills),
+            reboots: moments(&faults.events.reboots),
+            rekey: faults.rekey.clone().map(|ticks| Rekey { ticks, expelled: faults.expelled.clone() }),
+            seed,
+        };
+        if let Some(folder) = &self.serial_ports {
+            return serve(&settings, folder, flight.log.then_some(&path));
+        }
+        let began = Instant::now();
+        let (sealed, key) = (key.is_some(), key.unwrap_or_default());
+        let prepared = ChipRun { settings, model, key, sealed, told, faults, start };
+        let (outcome, native_total, native_final) = visit_codec(profile, sealed, prepared)?;
+        let wall_seconds = began.elapsed().as_secs_f64();
+        if flight.log {
+            let decoder = Decoder::new(&path)?;
+            for (robot, result) in outcome.robots.iter().enumerate() {
+                decoder.lines(&result.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+            }
+        }
+        print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
+        Ok(())
+    }
+}
+
+/// Provisioning pages of robots without a known swarm size: only the gateway's PC knows it.
+fn open_pages(robots: usize) -> Vec<Vec<u8>> {
+    (0..robots).map(|robot| settings_page(robot as NodeId, 0, None, &[])).collect()
+}
+
+/// Builds the image of a gateway for a board.
+fn gateway_image(feature: &str) -> Result<Vec<u8>> {
+    eprintln!("host-sim: building the gateway's image for {feature}");
+    let settings = image::Settings { gateway: true, board: Some(feature), ..image::Settings::default() };
+    files::read(&image::build(&image::Settings { package: Flock::<2>::PACKAGE, ..settings })?)
+}
+
+/// Runs chips on serial ports until the time is over.
+#[cfg(unix)]
+fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
+    use crate::chips::ports;
+
+    let interrupted = stop_on_interrupt()?;
+    let stop = || if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    let logs = ports::serve(settings, folder, stop)?;
+    if let Some(image) = log {
+        let decoder = Decoder::new(image)?;
+        for (robot, log) in logs.iter().enumerate() {
+            decoder.lines(log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn serve(_: &Settings, _: &Path, _: Option<&PathBuf>) -> Result {
+    Err(Error::usage("--serial-ports needs pseudo-terminals, which this system does not have"))
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// Returns the ticks at which robots began to use the next key.
+fn changed_keys(robots: &[RobotResult]) -> impl Iterator<Item = u32> {
+    robots
+        .iter()
+        .filter_map(|robot| robot.epochs.last().filter(|(_, epoch)| *epoch > 0))
+        .map(|(tick, _)| *tick)
+}
+
+fn print_keys(outcome: &Outcome) {
+    if let Some(tick) = outcome.key_changes {
+        let (count, last) = (changed_keys(&outcome.robots).count(), changed_keys(&outcome.robots).max());
+        let last = last.map_or(String::new(), |last| format!(", the last since tick {last}"));
+        println!("next key            from tick {tick} on: {count} robots have it{last}");
+    }
+}
+
+fn print(
+    flight: &ChipFlight<'_>,
+    sealed: bool,
+    outcome: &Outcome,
+    native: [f64; 2],
+    seconds: f64,
+    wall_seconds: f64,
+) {
+    let Outcome { variation, robots, close, key_changes } = outcome;
+    let frames = outcome.frames();
+    let [native_total, native_final] = native;
+    let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
+    let heard = |robot: &RobotResult| share(robot.frames.good, robot.frames.reached);
+    let mean =
+        |value: fn(&RobotResult) -> f64| robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64;
+    let restarts =
+        |robot: &RobotResult| robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count();
+    let output = Output {
+        robots: robots.len(),
+        seconds,
+        sealed,
+        total,
+        r#final,
+        close_pairs: *close,
+        native_total,
+        native_final,
+        frames_sent: frames.sent,
+        received_share: share(frames.good, frames.reached),
+        collided_share: share(frames.spoilt, frames.reached),
+        missed_share: share(frames.missed, frames.reached),
+        least_heard_share: robots.iter().map(heard).fold(1.0, f64::min),
+        ticks_per_second: mean(|robot| robot.rate),
+        busy_share: mean(|robot| robot.busy),
+        restarts: robots.iter().map(restarts).sum(),
+        stack_bytes: robots.iter().map(|robot| robot.stack).max().unwrap_or_default(),
+        ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
+        ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
+        key_changes: *key_changes,
+        changed_keys: key_changes.map(|_| changed_keys(robots).count()),
+        wall_seconds,
+    };
+    if flight.json {
+        print_json(flight.origin, &output);
+        return;
+    }
+    let heading =
+        ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "neighbors"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    for (index, robot) in robots.iter().enumerate() {
+        let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, robot.frames.reached));
+        rows.push(vec![
+            index.to_string(),
+            robot.frames.sent.to_string(),
+            percent(robot.frames.good),
+            percent(robot.frames.spoilt),
+            percent(robot.frames.missed),
+            format!("{:.2}", robot.rate),
+            format!("{:.2} %", 100.0 * robot.busy),
+            restarts(robot).to_string(),
+            robot.status.map_or("-".into(), |status| status.synchronized.to_string()),
+        ]);
+    }
+    let kind = if flight.kind == Part::Nrf52840 { "nRF52840" } else { "nRF52833" };
+    println!(
+        "{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s",
+        robots.len()
+    );
+    println!("{}", aligned(&rows));
+    let sealed = if sealed { "sealed" } else { "unsealed" };
+    println!("link                dot154, {sealed}");
+    println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
+    println!("native, equal loss  total {native_total:.2}, final {native_final:.4} m²/s²");
+    println!("close pairs         {close}");
+    println!(
+        "frames              {} sent, {:.1} % received, {:.1} % collided, {:.1} % missed",
+        output.frames_sent,
+        100.0 * output.received_share,
+        100.0 * output.collided_share,
+        100.0 * output.missed_share
+    );
+    println!("stack               {} bytes at most", output.stack_bytes);
+    print_keys(outcome);
+    let first =
+        robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
+    match first {
+        None => {
+            println!("native twins        {} ticks, equal, bit for bit", output.ticks_equal_to_native);
+        }
+        Some((index, (tick, chip, twin))) => {
+            println!(
+                "native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively"
+            );
+        }
+    }
+    for (index, robot) in robots.iter().enumerate() {
+        for restart in &robot.restarts {
+            if restart.reason & 4 == 0 {
+                println!(
+                    "reset               robot {index} after {:.2} s: {}",
+                    restart.at as f64 / 64.0e6,
+                    restart.description
+                );
+            }
+        }
+    }
+}
