@@ -1,4 +1,4 @@
-//! Links the robot image with the linker scripts of the firmware.
+//! Linker arguments of a robot's image; the scripts come with the firmware.
 
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {

@@ -161,7 +161,7 @@ fn first_row() -> Row {
 /// Measurement plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
-    pub lineup: &'a EvalConfig<Flock>,
+    pub eval: &'a EvalConfig<Flock>,
     /// Swarms per seed.
     pub swarms: usize,
     /// Number of seeds.

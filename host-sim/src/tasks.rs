@@ -41,7 +41,7 @@ pub fn built_in() -> Vec<&'static dyn Entry> {
 #[derive(Debug)]
 pub struct Of<W>(PhantomData<fn() -> W>);
 
-impl<W: World> Of<W> {
+impl<W: Environment> Of<W> {
     /// Creates the entry of the world `W`.
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {

@@ -41,9 +41,9 @@ impl Trajectories {
 }
 
 /// Runs the first held-out swarm of a seed under each shown controller and writes the trajectories.
-pub fn write<W: World>(path: &Path, lineup: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
-    let task = lineup.task()?;
-    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+    let task = eval.task()?;
+    let start = Start::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut trajectories = Trajectories::new::<W>(path.into(), &task);
     for controller in eval.controllers().into_iter().filter(|controller| controller.shown) {
         trajectories.controller = controller.name;
@@ -54,7 +54,7 @@ pub fn write<W: World>(path: &Path, lineup: &EvalConfig<W>, condition: &Scenario
 }
 
 /// Returns the column names of a state.
-fn names<W: World>(numbers: usize) -> Vec<String> {
+fn names<W: Environment>(numbers: usize) -> Vec<String> {
     let layout = W::layout();
     let axis = |of: &std::ops::Range<usize>, quantity: &str, at: usize| {
         of.contains(&at).then(|| match ["x", "y", "z"].get(at - of.start) {

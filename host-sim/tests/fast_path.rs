@@ -23,14 +23,14 @@ use host_sim::{
 };
 
 /// Returns the digest of an episode: all commands and wide parameters.
-fn digest<W: World>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+fn digest<W: Environment>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
     let mut digest = EpisodeDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
 }
 
 /// Compares one start with messages in memory, unsealed frames and sealed frames.
-fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Scenario) {
+fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenario) {
     let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
     let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
@@ -57,7 +57,7 @@ fn memory_and_frames_agree() {
 }
 
 /// Returns an untrained network with the shape of the task's robots.
-fn untrained<W: World>(profile: Profile) -> ModelFile {
+fn untrained<W: Environment>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
     recipe.exchange = profile.exchange_ticks();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
@@ -67,7 +67,7 @@ fn untrained<W: World>(profile: Profile) -> ModelFile {
 }
 
 /// Compares all profiles whose frames fit the task's messages. Returns their number.
-fn check_all<W: World>() -> usize {
+fn check_all<W: Environment>() -> usize {
     let condition = Scenario { robots: 20, ticks: 40, ..W::condition() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();

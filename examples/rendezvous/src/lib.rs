@@ -1,6 +1,6 @@
-//! Robots that meet: an example of an external task, from its definition to a robot image.
+//! Rendezvous: a complete custom task, from its definition to a robot's image, in one crate.
 //!
-//! `task` defines the behavior of a robot. `world` defines the simulation.
+//! `task` runs on robots. `world` is the simulated environment.
 
 #![cfg_attr(target_os = "none", no_std)]
 

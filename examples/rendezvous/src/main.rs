@@ -1,4 +1,4 @@
-//! On a PC: training, evaluation, emulation. On a board: the robot.
+//! Simulator program on a computer, and firmware on a robot.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

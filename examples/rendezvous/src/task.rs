@@ -1,23 +1,28 @@
-//! Features, loss and command of the task.
+//! Features, loss and commands of a robot.
 
-use wdgnn_core::{Task, math, model::shape::OneLayer, task::State};
+use serde::{Deserialize, Serialize};
+use wdgnn_core::{
+    math,
+    model::shape::OneLayer,
+    task::{State, Task},
+};
 use wdgnn_robot::{
     onboard::OnboardTask,
     tasks::{CollisionAvoidance, Consistency, MotionModel},
 };
 
-/// State in a message: the position in m.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// State of a robot: its position in meters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place(pub [f32; 2]);
 
 impl State for Place {
     type Array = [f32; 2];
 
-    fn numbers(&self) -> [f32; 2] {
+    fn to_array(&self) -> [f32; 2] {
         self.0
     }
 
-    fn from_numbers(numbers: [f32; 2]) -> Self {
+    fn from_array(numbers: [f32; 2]) -> Self {
         Self(numbers)
     }
 }
@@ -32,7 +37,7 @@ impl Rendezvous {
     /// Largest speed per axis in m/s.
     pub const LIMIT: f32 = 2.0;
 
-    /// Mean offset to the neighbors, including the robot itself.
+    /// Mean vector to the neighbors and the robot itself.
     fn way<'a>(own: &Place, neighbors: impl Iterator<Item = &'a Place>) -> [f32; 2] {
         let (mut sum, mut count) = ([0.0; 2], 1.0);
         for other in neighbors {
@@ -44,48 +49,45 @@ impl Rendezvous {
 }
 
 impl Task for Rendezvous {
-    // Numbers from 1000 on are for external tasks.
-    const NUMBER: u16 = 1000;
+    // Numbers from 1000 on are for custom tasks.
+    const ID: u16 = 1000;
 
     type State = Place;
     type Features = [f32; 2];
-    type Output = [f32; 2];
+    type Command = [f32; 2];
 
     fn from_constants(_: &[f32; 8]) -> Self {
         Self
     }
 
-    fn period(&self) -> f32 {
-        Self::PERIOD
-    }
-
-    /// Input features of the network.
-    fn observe<'a>(&self, own: &Place, neighbors: impl Iterator<Item = &'a Place>) -> [f32; 2] {
+    /// Mean vector to the neighbors.
+    fn features<'a>(&self, own: &Place, neighbors: impl Iterator<Item = &'a Place>) -> [f32; 2] {
         Self::way(own, neighbors)
     }
 
-    /// Adjoint of the local loss `|way − T u|²`: the squared distance to the neighbors' mean one
-    /// tick later.
-    fn gradient<'a>(
+    /// Gradient of `|way − T u|²`, the squared distance to the neighbors' mean after a tick.
+    fn loss_gradient<'a>(
         &self,
         own: &Place,
         neighbors: impl Iterator<Item = &'a Place>,
-        output: &[f32; 2],
-        _through_clamp: bool,
+        [u, v]: &[f32; 2],
     ) -> [f32; 2] {
         let [x, y] = Self::way(own, neighbors);
-        let [u, v] = self.command(output);
         [(u, x), (v, y)].map(|(u, x)| 2.0 * Self::PERIOD * (Self::PERIOD * u - x))
     }
 
-    /// Largest command per axis.
-    fn command(&self, output: &[f32; 2]) -> [f32; 2] {
+    /// Limits a command to the robot's speed.
+    fn saturate(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, Self::LIMIT))
     }
 }
 
-// Robots may touch, so the task needs no prediction, collision avoidance or plausibility checks.
-impl MotionModel for Rendezvous {}
+// Robots that meet need no motion prediction, collision avoidance or plausibility checks.
+impl MotionModel for Rendezvous {
+    fn period(&self) -> f32 {
+        Self::PERIOD
+    }
+}
 
 impl CollisionAvoidance for Rendezvous {}
 
@@ -93,7 +95,7 @@ impl Consistency for Rendezvous {
     type Stats = ();
 }
 
-/// Network size: two features, three taps, sixteen hidden features, two outputs.
+/// Network of the robots: two features, three taps, sixteen hidden features, two outputs.
 impl OnboardTask for Rendezvous {
     type Shape = OneLayer<2, 3, 16, 2>;
 }

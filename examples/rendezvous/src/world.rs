@@ -1,9 +1,9 @@
-//! Simulation of the task.
+//! Simulated environment of the task.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::Task as _;
-use wdgnn_robot::onboard::OnboardTask;
+use wdgnn_robot::onboard::Onboard;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,
@@ -20,7 +20,7 @@ pub struct Plane;
 
 impl World for Plane {
     type Task = Rendezvous;
-    type Shapes = (<Rendezvous as OnboardTask>::Shape,);
+    type Shapes = (<Rendezvous as Onboard>::Shape,);
     const NAME: &'static str = "rendezvous";
 
     fn layout() -> StateLayout {
@@ -35,17 +35,12 @@ impl World for Plane {
         Rendezvous
     }
 
-    /// Supplied network, which is also in the robot image.
-    fn model(_: Profile) -> Result<ModelFile> {
-        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
+    /// Draws random positions in a square.
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
+        Ok((0..scenario.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
     }
 
-    /// Random positions in a square.
-    fn begin(&mut self, condition: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
-        Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
-    }
-
-    fn place(Place([x, y]): &Place) -> [f32; 3] {
+    fn position(Place([x, y]): &Place) -> [f32; 3] {
         [*x, *y, 0.0]
     }
 
@@ -62,17 +57,33 @@ impl World for Plane {
     }
 }
 
-    /// Optional: baselines. The simplest one comes first.
-    fn baselines() -> Vec<Baseline<Self>> {
-        let rival = |name, title, make| Baseline { name, title, shown: true, make };
-        vec![
-            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
-            rival("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbours_middle))),
-        ]
+/// Optional: titles, models and baselines.
+impl Presentation for Plane {
+    const TITLE: &'static str = "robots that meet";
+    const SCORE: &'static str = "mean squared distance from the center in m²";
+    const PACKAGE: &'static str = "rendezvous";
+
+    /// Returns the shipped network, which is also in the robot's image.
+    fn model(_: Profile) -> Result<ModelFile> {
+        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
-    /// Optional: the derivative, for training through the simulator.
-    fn derivative(&self) -> Option<Box<dyn Adjoint<Self>>> {
+    /// Returns the baselines, simplest first.
+    fn baselines() -> Vec<Baseline<Self>> {
+        let baseline = |name, title, make| Baseline { name, title, shown: true, make };
+        vec![
+            baseline("expert", "to the center of all robots", |_, _| {
+                Box::new(To(|scene, _| middle(scene.states)))
+            }),
+            baseline("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbor_center))),
+        ]
+    }
+}
+
+/// Optional: training through the simulator.
+impl Training for Plane {
+    /// Returns the adjoint of an episode.
+    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))
     }
 }
@@ -86,7 +97,7 @@ fn neighbor_center(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
     middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
 }
 
-/// Integrates the velocities.
+/// Controller that moves each robot to a goal as fast as possible.
 struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
 
 impl Swarm<Rendezvous> for To {
@@ -94,13 +105,13 @@ impl Swarm<Rendezvous> for To {
         commands.clear();
         commands.extend(scene.states.iter().enumerate().map(|(robot, place)| {
             let goal = self.0(scene, robot);
-            Rendezvous.command(&[0, 1].map(|axis| (goal[axis] - place.0[axis]) / Rendezvous::PERIOD))
+            Rendezvous.saturate(&[0, 1].map(|axis| (goal[axis] - place.0[axis]) / Rendezvous::PERIOD))
         }));
         Ok(())
     }
 }
 
-/// Adjoint of the world's step, score and features.
+/// Adjoint of the functions above.
 struct Backwards;
 
 impl Adjoint<Plane> for Backwards {
@@ -145,8 +156,8 @@ impl Adjoint<Plane> for Backwards {
         output.iter().zip(command).map(|(output, command)| *output == command).collect()
     }
 
-    /// Initial controller: robots move to the mean of their neighbors.
-    fn guess(&self) -> Vec<(usize, usize, f32)> {
+    /// Returns the initial controller of training: motion to the neighbors' mean.
+    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
         vec![(0, 0, 2.0), (1, 1, 2.0)]
     }
 }

@@ -10,7 +10,7 @@ use wdgnn_protocol::{
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{BUFFER_BYTES, Robot},
+    onboard::{BUFFER_LEN, Robot},
     ports::{NoStore, Ports, Radio, Received},
 };
 use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
@@ -79,7 +79,7 @@ impl<'w, C: Codec> Twin<'w, C> {
             actuator: &mut RecordingActuator(&mut done),
             store: &mut NoStore,
         };
-        control_loop::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        control_loop::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_LEN]);
         if done.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
             self.equal += 1;
         } else {

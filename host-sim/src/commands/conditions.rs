@@ -29,7 +29,7 @@ pub struct ConditionArguments {
 }
 
 impl ConditionArguments {
-    pub fn of<W: World>(&self) -> Result<Scenario> {
+    pub fn of<W: Environment>(&self) -> Result<Scenario> {
         let usual = W::condition();
         if self.speed.is_some() && usual.speed == 0.0 {
             return Err(Error::usage(format!(

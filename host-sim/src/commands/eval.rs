@@ -100,18 +100,18 @@ pub struct EvalArguments {
 }
 
 /// An evaluation with all defaults resolved.
-struct Evaluation<'a, W: World> {
+struct Evaluation<'a, W: Environment> {
     arguments: &'a EvalArguments,
     condition: Scenario,
     swarms: usize,
-    lineup: EvalConfig<W>,
+    eval: EvalConfig<W>,
     /// Faults and trust in words; empty without any.
     faults: String,
 }
 
 impl EvalArguments {
     /// Runs the evaluation of a task and prints it.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let flocking = W::NAME == Flock::<2>::NAME;
         let usual = match condition.robots {
@@ -123,49 +123,49 @@ impl EvalArguments {
             arguments: self,
             condition,
             swarms: self.swarms.unwrap_or(usual),
-            lineup: self.controllers::<W>(&condition)?,
+            eval: self.controllers::<W>(&condition)?,
             faults: self.trust.describe(&self.faults.settings()),
         };
         evaluation.run()
     }
 
-    fn lineup<W: World>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
+    fn eval<W: Environment>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
         let faults = self.trust.apply(self.faults.faults(condition.robots, condition.ticks, self.seed)?);
         if self.model.profile != Profile::Exact || faults.is_some() {
             self.model.profile.check_robots(condition.robots)?;
         }
-        let mut lineup = self.model.controllers::<W>(self.recipe.recipe)?;
+        let mut eval = self.model.controllers::<W>(self.recipe.recipe)?;
         if self.actuator_delay > 0 {
-            let world = (&mut lineup.world as &mut dyn Any).downcast_mut::<Flock>();
+            let world = (&mut eval.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;
             *world = Flock::with(ModelMismatch { delay: self.actuator_delay, ..ModelMismatch::default() });
         }
-        lineup.set_faults(faults, condition.robots)?;
-        lineup.check()?;
-        lineup.step = self.step_size;
-        lineup.many = condition.robots > LARGE_SWARM_ROBOTS && lineup.faults.is_none();
-        if self.realizations.is_some() && (self.model.profile != Profile::Exact || lineup.faults.is_some()) {
+        eval.set_faults(faults, condition.robots)?;
+        eval.check()?;
+        eval.step = self.step_size;
+        eval.many = condition.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
+        if self.realizations.is_some() && (self.model.profile != Profile::Exact || eval.faults.is_some()) {
             return Err(Error::usage(
                 "--realizations cannot be combined with --profile or faults: leave them out",
             ));
         }
-        if lineup.models.is_empty() && (self.step_size.is_some() || lineup.faults.is_some()) {
+        if eval.models.is_empty() && (self.step_size.is_some() || eval.faults.is_some()) {
             return Err(Error::usage(
                 "--step-size and faults need a network, and none comes with the program for this task and profile: give a --model",
             ));
         }
-        if self.records.capture.is_some() && lineup.models.is_empty() {
+        if self.records.capture.is_some() && eval.models.is_empty() {
             return Err(Error::usage("--capture records the frames of a network: give a --model"));
         }
-        if lineup.many {
+        if eval.many {
             let limit = counted(LARGE_SWARM_ROBOTS, "robot");
             eprintln!("more than {limit}: evaluates only the expert and the network with online learning");
         }
-        Ok(lineup)
+        Ok(eval)
     }
 }
 
-impl<W: World> Evaluation<'_, W> {
+impl<W: Environment> Evaluation<'_, W> {
     fn run(mut self) -> Result {
         let arguments = self.arguments;
         let outputs = arguments.outputs.or_page(output::page(&format!("eval-{}", W::NAME), &self.resolved()));
@@ -176,7 +176,7 @@ impl<W: World> Evaluation<'_, W> {
         let mut recorded = None;
         let outcomes = if let Some(count) = arguments.realizations {
             self.realize(count)?
-        } else if self.lineup.many && self.swarms == 1 && arguments.seeds == 1 && !jobs::is_distributed() {
+        } else if self.eval.many && self.swarms == 1 && arguments.seeds == 1 && !jobs::is_distributed() {
             // A large swarm runs once, for both the table and the page.
             let (replay, outcomes) = self.record()?;
             recorded = Some(replay);
@@ -191,7 +191,7 @@ impl<W: World> Evaluation<'_, W> {
         let delayed = self.delayed()?;
         let digest = self.run_online()?;
         let command = self.resolved().command("eval");
-        let origin = &arguments.scenario.origin(command, self.lineup.words()).with_faults(&self.faults);
+        let origin = &arguments.scenario.origin(command, self.eval.words()).with_faults(&self.faults);
         outputs.deliver(&Results {
             origin,
             json: self.output(&outcomes, &over_seeds, delayed.as_ref(), digest.clone()),
@@ -206,18 +206,18 @@ impl<W: World> Evaluation<'_, W> {
             page: &|| self.page(&outcomes, recorded.as_ref(), delayed.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, W::SCORE, W::task().period()),
         })?;
-        arguments.records.trajectories.write(&self.lineup, &self.condition, arguments.seed)?;
+        arguments.records.trajectories.write(&self.eval, &self.condition, arguments.seed)?;
         arguments.scenario.save("eval", &arguments.scenario.invocation)
     }
 
     /// Evaluates all controllers on the swarms of each seed.
     fn evaluate(&self) -> Result<Vec<Vec<Outcome>>> {
-        let Self { arguments, condition, swarms, lineup, .. } = self;
-        let controllers = lineup.controllers();
-        let case = |seed| Case { lineup, controllers: &controllers, condition, swarms: *swarms, seed };
+        let Self { arguments, condition, swarms, eval, .. } = self;
+        let controllers = eval.controllers();
+        let case = |seed| Case { eval, controllers: &controllers, condition, swarms: *swarms, seed };
         let cases: Vec<_> = (arguments.seed..).take(arguments.seeds).map(case).collect();
-        let bar = progress::bar(calls(lineup, condition, cases.len() * swarms * controllers.len()), "flying");
-        let work = format!("{}, {}", self.resolved().command("eval"), lineup.words());
+        let bar = progress::bar(calls(eval, condition, cases.len() * swarms * controllers.len()), "flying");
+        let work = format!("{}, {}", self.resolved().command("eval"), eval.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
@@ -225,17 +225,17 @@ impl<W: World> Evaluation<'_, W> {
 
     /// Runs and records the first swarm under all controllers.
     fn record(&self) -> Result<(Replay, Vec<Outcome>)> {
-        let Self { arguments, condition, lineup, .. } = self;
-        let controllers = lineup.controllers();
-        let bar = progress::bar(calls(lineup, condition, controllers.len()), "flying");
+        let Self { arguments, condition, eval, .. } = self;
+        let controllers = eval.controllers();
+        let bar = progress::bar(calls(eval, condition, controllers.len()), "flying");
         let (replay, flights) =
-            page::replay::record(lineup, controllers.clone(), condition, arguments.seed, &|| bar.inc(1))?;
+            page::replay::record(eval, controllers.clone(), condition, arguments.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let outcomes = controllers.iter().zip(flights);
         Ok((replay, outcomes.map(|(controller, flight)| Outcome::of(controller, &[flight])).collect()))
     }
 
-    /// Trains and evaluates realizations one after the other. The networks of the last one remain in the lineup, for the replay.
+    /// Trains and evaluates realizations one after the other. The networks of the last one remain in the eval, for the replay.
     fn realize(&mut self, count: usize) -> Result<Vec<Outcome>> {
         let stop = stop_on_interrupt()?;
         let recipe = self.arguments.recipe.recipe.unwrap_or_else(Recipe::<W>::usual);
@@ -243,15 +243,15 @@ impl<W: World> Evaluation<'_, W> {
         let bar = progress::bar(epochs as u64, "training");
         let mut realizations = Vec::with_capacity(count);
         for seed in (self.arguments.seed..).take(count) {
-            self.lineup.models = realizations::train::<W>(recipe, seed, &bar, &stop)?;
+            self.eval.models = realizations::train::<W>(recipe, seed, &bar, &stop)?;
             let controllers: Vec<Controller<W>> = self
-                .lineup
+                .eval
                 .controllers()
                 .into_iter()
                 .filter(|controller| controller.shown || controller.is_network())
                 .collect();
             realizations.push(evaluate(
-                &self.lineup,
+                &self.eval,
                 &controllers,
                 &self.condition,
                 self.swarms,
@@ -267,27 +267,27 @@ impl<W: World> Evaluation<'_, W> {
     fn delayed(&self) -> Result<Option<Delayed>> {
         let EvalArguments { actuator_delay, realizations, seed, .. } = self.arguments;
         let applies =
-            self.condition.robots > 1 && *actuator_delay == 0 && realizations.is_none() && !self.lineup.many;
-        let lineup = (&self.lineup as &dyn Any).downcast_ref::<EvalConfig<Flock>>().filter(|_| applies);
-        lineup.map(|lineup| Delayed::fly(lineup, &self.condition, *seed)).transpose()
+            self.condition.robots > 1 && *actuator_delay == 0 && realizations.is_none() && !self.eval.many;
+        let eval = (&self.eval as &dyn Any).downcast_ref::<EvalConfig<Flock>>().filter(|_| applies);
+        eval.map(|eval| Delayed::fly(eval, &self.condition, *seed)).transpose()
     }
 
     /// Runs the first swarm with online learning once more, writes the capture and returns the digest.
     fn run_online(&self) -> Result<Option<String>> {
-        let Self { arguments, condition, lineup, .. } = self;
-        let learns = lineup.controllers().iter().any(|controller| controller.name == ONLINE);
-        if !learns || lineup.many {
+        let Self { arguments, condition, eval, .. } = self;
+        let learns = eval.controllers().iter().any(|controller| controller.name == ONLINE);
+        if !learns || eval.many {
             return Ok(None);
         }
-        let mut lineup = lineup.clone();
+        let mut eval = eval.clone();
         if arguments.records.capture.is_some() {
             // Robots exchange bytes only with faults.
-            lineup.faults.get_or_insert_default();
+            eval.faults.get_or_insert_default();
         }
-        let task = lineup.task()?;
+        let task = eval.task()?;
         let mut random = generator(arguments.seed, Purpose::Testing, 0);
-        let start = Start::draw(&lineup.world, condition, &mut random)?;
-        let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
+        let start = Start::draw(&eval.world, condition, &mut random)?;
+        let mut swarm = eval.swarm(&Controller::named(ONLINE)?, &start, 0)?;
         let mut digest = EpisodeDigest::default();
         let capture =
             RecordArguments { trajectories: TrajectoryArguments::default(), ..arguments.records.clone() };

@@ -108,7 +108,7 @@ struct Length {
 
 impl FaultsArguments {
     /// Runs the table in a world and prints it.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         if self.list {
             print!("{}", fault_options::list());
             return Ok(());
@@ -156,7 +156,7 @@ impl FaultsArguments {
     }
 
     /// Returns the lengths of episodes in seconds, each with its number of swarms.
-    fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
+    fn lengths<W: Environment>(&self) -> Result<Vec<(f64, usize)>> {
         let period = f64::from(W::task().period());
         let Some(ticks) = self.condition.ticks else {
             return Ok(LENGTHS.map(|(seconds, divisor)| (seconds, self.swarms.div_ceil(divisor))).to_vec());
@@ -167,13 +167,13 @@ impl FaultsArguments {
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn bench<W: World>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
-        let lineup = EvalConfig::<W>::of(vec![self.model.wd_gnn::<W>()?], self.model.profile);
-        Bench::new(lineup, condition, swarms, seed, self.trust.trust())
+    fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
+        let eval = EvalConfig::<W>::of(vec![self.model.wd_gnn::<W>()?], self.model.profile);
+        Bench::new(eval, condition, swarms, seed, self.trust.trust())
     }
 
     /// Runs all rows of all lengths and seeds.
-    fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
+    fn fly<W: Environment>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
         let own = self.own.settings();
         let plans = lengths
             .iter()
@@ -207,7 +207,7 @@ impl FaultsArguments {
     }
 
     /// Returns the worst of each row over seeds.
-    fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
+    fn table<W: Environment>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
         let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
@@ -216,7 +216,7 @@ impl FaultsArguments {
         Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
-    fn heading<W: World>(&self, table: &Table) -> String {
+    fn heading<W: Environment>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(
             "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
@@ -379,7 +379,7 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
 }
 
 /// Describes the swarms without faults: with this trust, as trained, and relative to the expert.
-fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
+fn reference<W: Environment>(bench: &Bench<W>) -> Result<String> {
     let total =
         |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
     let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);

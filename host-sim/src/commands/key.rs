@@ -9,10 +9,10 @@ use std::{
 use clap::{Args, Subcommand};
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    encoding::half::TAG_BYTES,
+    encoding::half::TAG_LEN,
     security::{
         aes::Aes,
-        group_key::ROSTER,
+        managed_keys::ROSTER,
         key::Key,
         key_update::{self, Notice},
     },
@@ -166,7 +166,7 @@ fn frames(
     if let Some(name) = expelled.iter().find(|name| **name >= robots) {
         return Err(Error::usage(format!("--expel names robot {name}: the robots are 0 to {}", robots - 1)));
     }
-    let tag = if profile == Profile::Esb32 { 4 } else { TAG_BYTES };
+    let tag = if profile == Profile::Esb32 { 4 } else { TAG_LEN };
     let key = key_update::swarm_key(master, epoch);
     let frame = |name: NodeId| {
         let mut frame = vec![0; Notice::bytes(tag)];

@@ -38,7 +38,7 @@ pub struct RecipeArguments {
 
 impl ModelArguments {
     /// Returns the supplied networks of a task, with `--model` replacing the network of its architecture.
-    pub fn lineup<W: World>(&self, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
+    pub fn eval<W: Environment>(&self, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
         let profile = self.profile;
         let models = match recipe {
             _ if W::NAME == Flock::<2>::NAME => {
@@ -47,15 +47,15 @@ impl ModelArguments {
             Some(_) => return Err(Error::usage(format!("--recipe needs --task flocking, got {}", W::NAME))),
             None => W::model(profile).into_iter().collect(),
         };
-        let mut lineup = EvalConfig::<W>::of(models, profile);
+        let mut eval = EvalConfig::<W>::of(models, profile);
         if recipe == Some(RecipeName::Paper) {
             // The paper uses one γ for the central and for the decentralized rule.
-            lineup.centralised = 1.0;
+            eval.centralised = 1.0;
         }
         if let Some(path) = &self.model {
-            lineup.put(ModelFile::load(path)?);
+            eval.put(ModelFile::load(path)?);
         }
-        Ok(lineup)
+        Ok(eval)
     }
 
     /// Returns the supplied flocking networks. Small radios have a WD-GNN only.
@@ -74,7 +74,7 @@ impl ModelArguments {
     }
 
     /// Returns the WD-GNN of `--model`, or the supplied one.
-    pub fn wd_gnn<W: World>(&self) -> Result<ModelFile> {
+    pub fn wd_gnn<W: Environment>(&self) -> Result<ModelFile> {
         self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
     }
 }

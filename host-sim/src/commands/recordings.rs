@@ -40,7 +40,7 @@ impl TrajectoryArguments {
     }
 
     /// Runs the first held-out swarm of a seed under each shown controller and writes the file.
-    pub fn write<W: World>(&self, lineup: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+    pub fn write<W: Environment>(&self, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
         let Some(path) = &self.trajectories else { return Ok(()) };
         trajectories::write(path, eval, condition, seed)
     }

@@ -24,7 +24,7 @@ use crate::{
     medium::options::Faults,
     error::Result,
     fault_options::FaultArguments,
-    flight::Flight,
+    episode::EpisodeMetrics,
     key,
     model::ModelFile,
     option_range::OptionRange,
@@ -129,7 +129,7 @@ struct RunResult {
 
 impl RunArguments {
     /// Runs the swarm in a world and prints the result.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         if !self.is_packed(condition.robots) {
             self.profile().check_robots(condition.robots)?;

@@ -104,14 +104,14 @@ impl ShiftArguments {
         if let Some(path) = &self.model {
             eval.insert_model(load_wd_gnn(path)?);
         }
-        lineup.check()?;
+        eval.check()?;
         let outputs = self.outputs.or_page(output::page("shift", &self.invocation));
         outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { eval: &eval, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.invocation.command("shift"), lineup.words());
+        let work = format!("{}, {}", self.invocation.command("shift"), eval.words());
         let mut outcomes = jobs::map(&work, Schedule::Parallel, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
@@ -120,7 +120,7 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
-        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), lineup.words()));
+        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), eval.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&outcomes),

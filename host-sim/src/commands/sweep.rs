@@ -160,7 +160,7 @@ struct OutputPoint<'a> {
 
 impl SweepArguments {
     /// Runs the sweep in a world and prints it.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let parameter = self.parameter.name();
         if self.scenario.invocation.sets(parameter) {
             return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
@@ -172,7 +172,7 @@ impl SweepArguments {
         values.dedup();
         let conditions: Vec<Scenario> =
             values.iter().map(|&value| self.parameter.condition(usual, value)).collect::<Result<_>>()?;
-        let mut lineup = EvalConfig::<W>::of(self.models::<W>()?, self.model.profile);
+        let mut eval = EvalConfig::<W>::of(self.models::<W>()?, self.model.profile);
         // Faults must fit the smallest swarm, and the profile the largest.
         let robots = conditions.iter().map(|condition| condition.robots);
         let fewest = robots.clone().min().unwrap_or(usual.robots);
@@ -180,7 +180,7 @@ impl SweepArguments {
         let description = self.trust.describe(&self.faults.settings());
         for count in robots {
             self.model.profile.check_robots(count)?;
-            lineup.set_faults(faults.clone(), count)?;
+            eval.set_faults(faults.clone(), count)?;
         }
         eval.check()?;
         let controllers: Vec<_> =
@@ -201,17 +201,17 @@ impl SweepArguments {
         let cases: Vec<_> = conditions.iter().map(case).collect();
         let resolved = self.resolved(&usual, &values);
         let command = resolved.command("sweep");
-        let work = format!("{command}, {}", lineup.words());
+        let work = format!("{command}, {}", eval.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
-        let origin = self.scenario.origin(command, lineup.words());
+        let origin = self.scenario.origin(command, eval.words());
         let page = self.page::<W>(&points, origin.with_faults(&description));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&points),
-            print: &|| self.print(&lineup, &points),
+            print: &|| self.print(&eval, &points),
             csv: &|| self.rows(&points, comparison::csv_rows),
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
@@ -234,7 +234,7 @@ impl SweepArguments {
     }
 
     /// Returns the networks to compare: only the given one, or the supplied ones.
-    fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
+    fn models<W: Environment>(&self) -> Result<Vec<ModelFile>> {
         match (&self.model.model, self.recipe.recipe) {
             (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
             (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
@@ -246,7 +246,7 @@ impl SweepArguments {
     }
 
     /// Returns the page with the chart and all numbers.
-    fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
+    fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &Outcome)| Series {
             name: outcome.title.to_owned(),
             color: Some(outcome.name),

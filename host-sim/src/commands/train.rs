@@ -133,7 +133,7 @@ struct Output<'a> {
 
 impl TrainArguments {
     /// Returns the recipe with all options applied.
-    fn recipe<W: World>(&self) -> Result<Recipe<W>> {
+    fn recipe<W: Environment>(&self) -> Result<Recipe<W>> {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
@@ -174,7 +174,7 @@ impl TrainArguments {
     }
 
     /// Returns the training configuration.
-    pub fn config<W: World>(&self) -> Result<Config<W>> {
+    pub fn config<W: Environment>(&self) -> Result<Config<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
         let Shape([layers, taps, hidden]) =
@@ -188,7 +188,7 @@ impl TrainArguments {
     }
 
     /// Trains in the world `W` and prints the result.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let stop = stop_on_interrupt()?;
         self.outputs.check()?;
         let (model, quality, curves) = self.train::<W>(&stop)?;
@@ -209,7 +209,7 @@ impl TrainArguments {
     }
 
     /// Returns the origin of the network.
-    fn origin<W: World>(&self) -> Origin {
+    fn origin<W: Environment>(&self) -> Origin {
         let resolved = self
             .invocation
             .clone()
@@ -256,7 +256,7 @@ impl TrainArguments {
     }
 
     /// Trains the network and writes the file.
-    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
+    pub fn train<W: Environment>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let config = self.config::<W>()?;
         self.check_out()?;
         let checkpoint = checkpoint::path(&self.out);

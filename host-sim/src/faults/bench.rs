@@ -21,9 +21,9 @@ use crate::{
 
 /// Setup of the episodes of a table.
 #[derive(Clone, Debug)]
-pub struct Bench<W: World> {
+pub struct Bench<W: Environment> {
     /// Models and profile.
-    pub lineup: EvalConfig<W>,
+    pub eval: EvalConfig<W>,
     pub condition: Scenario,
     /// Swarms per row.
     pub swarms: usize,
@@ -35,13 +35,13 @@ pub struct Bench<W: World> {
 
 /// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
-pub struct FaultFlight<W: World> {
+pub struct FaultFlight<W: Environment> {
     pub flight: Flight,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
 
-impl<W: World> FaultFlight<W> {
+impl<W: Environment> FaultFlight<W> {
     /// Returns the sum of the scores of the robots that `odd` does not exclude.
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
@@ -61,13 +61,13 @@ impl<W: World> FaultFlight<W> {
 
 /// Episodes of all swarms with one set of faults.
 #[derive(Clone, Debug)]
-pub struct FaultFlights<W: World> {
+pub struct FaultFlights<W: Environment> {
     /// One episode per swarm.
     pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
-impl<W: World> FaultFlights<W> {
+impl<W: Environment> FaultFlights<W> {
     /// Returns the cost relative to fault-free episodes of the same swarms.
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
@@ -135,7 +135,7 @@ impl<W: World> FaultFlights<W> {
     }
 }
 
-impl<W: World> Bench<W> {
+impl<W: Environment> Bench<W> {
     /// Creates a setup.
     pub fn new(
         eval: EvalConfig<W>,
@@ -200,13 +200,13 @@ impl<W: World> Bench<W> {
         let mut command = format!(
             "host-sim eval --task {} --profile {}{} --robots {robots} --ticks {ticks} --swarms {} --seed {}",
             W::NAME,
-            self.lineup.profile.name(),
+            self.eval.profile.name(),
             // The table uses the networks that robots carry.
             if W::NAME == "flocking" { " --recipe ours" } else { "" },
             self.swarms,
             self.seed
         );
-        if let Some(step) = self.lineup.step {
+        if let Some(step) = self.eval.step {
             command.extend([" --step-size ", &step.to_string()]);
         }
         command.extend(settings.split_whitespace().flat_map(|setting| [" --fault ", setting]));

@@ -136,7 +136,7 @@ fn numbers(model: &ModelFile) -> Result<Row> {
     let mut robot = robot(model)?;
     let link = *robot.link();
     let honest = beacon(&robot, 1);
-    let places = (onboard::FRAME_BYTES - HEADER_BYTES) / 4;
+    let places = (onboard::FRAME_LEN - HEADER_BYTES) / 4;
     let mut refused = FrameErrorCounts::default();
     let (mut made, mut accepted) = (0, 0);
     for (place, number) in (0..places).flat_map(|place| BAD.map(|number| (place, number))) {

@@ -15,7 +15,7 @@ pub mod rows;
 pub use self::row::{Row, cells};
 
 use self::{bench::Bench, cases::Case, rows::Rows};
-use crate::{error::Result, world::World};
+use crate::{error::Result, world::Environment};
 
 /// Rows of a table; each can run separately.
 #[allow(missing_debug_implementations, reason = "flights are long")]
@@ -25,7 +25,7 @@ pub struct Plan<W: Environment> {
     frames: Vec<Row>,
 }
 
-impl<W: World> Plan<W> {
+impl<W: Environment> Plan<W> {
     /// Returns the rows of a setup whose fault or level contains `only`, and one row for the
     /// settings `own`, if not empty.
     pub fn new(bench: &Bench<W>, only: &str, own: &str) -> Result<Self> {

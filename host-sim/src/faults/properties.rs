@@ -1,7 +1,7 @@
 //! Properties of rows besides cost and distance.
 
 use wdgnn_link::error::FrameError;
-use wdgnn_robot::control_loop::MOST_FRAMES;
+use wdgnn_robot::control_loop::MAX_FRAMES;
 
 use super::row::Nearness;
 use crate::counters::Counters;
@@ -165,7 +165,7 @@ pub(super) fn inside_the_ball(of: &Measurements<'_>) -> (bool, String) {
 /// The last frame is counted as a flood but not read.
 pub(super) fn within_budget(of: &Measurements<'_>) -> (bool, String) {
     let most = of.tally.most_heard.saturating_sub(1);
-    (most <= MOST_FRAMES, format!("at most {most} looked at"))
+    (most <= MAX_FRAMES, format!("at most {most} looked at"))
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         holds_up_to(not_crowded_out, 50, |tally| &mut tally.longest_crowded);
         holds_up_to(liars_rejected, 5, |tally| &mut tally.longest_deceived);
         // The last frame is counted but not read.
-        holds_up_to(within_budget, MOST_FRAMES + 1, |tally| &mut tally.most_heard);
+        holds_up_to(within_budget, MAX_FRAMES + 1, |tally| &mut tally.most_heard);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::{
 type References<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
 /// Reference of a row.
-struct Reference<W: World> {
+struct Reference<W: Environment> {
     flights: FaultFlights<W>,
     /// Close pairs of the expert per episode.
     expert: f64,
@@ -33,7 +33,7 @@ pub struct Rows<W: Environment> {
     known: Mutex<References<W>>,
 }
 
-impl<W: World> Rows<W> {
+impl<W: Environment> Rows<W> {
     /// Creates the rows of a setup.
     pub fn new(bench: Bench<W>) -> Self {
         Self { bench, known: Mutex::default() }
@@ -44,7 +44,7 @@ impl<W: World> Rows<W> {
         let Bench { eval, condition: Scenario { robots, ticks, .. }, swarms, .. } = &self.bench;
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
         let mut cases = all(&Circumstances { robots: *robots, ticks: *ticks, heard_per_frame });
-        let has_other = W::other_model(lineup.profile).is_ok();
+        let has_other = W::other_model(eval.profile).is_ok();
         cases.retain(|case| has_other || !case.options.contains("mixed-models"));
         // Some rows need a radio or more addresses than the profile has.
         let can_be = |case: &Case| {
@@ -119,7 +119,7 @@ impl<W: World> Rows<W> {
 }
 
 /// Parses the settings of a row.
-fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
+fn faults<W: Environment>(bench: &Bench<W>, options: &str) -> Result<Faults> {
     let faults = Faults { seed: bench.seed, ..Faults::parse(options)? };
     faults.check(bench.condition.robots, u32::MAX)?;
     Ok(faults)

@@ -71,7 +71,7 @@ impl FrameDecoder {
     }
 
     /// Decodes a broadcast of a real or simulated robot.
-    pub fn see(&mut self, content: &[u8], real: bool) -> FrameContent {
+    pub fn observe(&mut self, content: &[u8], real: bool) -> FrameContent {
         let Some((origin, motion)) = self.decode(content) else { return FrameContent::default() };
         // Frames that are not newer are authentic, but their motion is ignored.
         let newer = self.newest.get(&origin.sender).is_none_or(|newest| origin.sequence > *newest);

@@ -2,7 +2,7 @@
 //! (`firmware/src/bin/gateway.rs`).
 //!
 //! A [`simulated::Simulated`] robot is a robot with a simulated body. It keeps clock and slot as
-//! boards do, by `wdgnn_link::tdma`, on the gateway's clock. [`flight::Flight`] contains all
+//! boards do, by `wdgnn_link::tdma`, on the gateway's clock. [`episode::EpisodeMetrics`] contains all
 //! simulated robots. It has no other time than the bytes of the line, so it runs with emulated and
 //! real gateways alike. `port` is the serial line of this machine.
 //!

@@ -17,7 +17,7 @@ use rustix::{
 use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::gateway::BAUD;
 
-use super::flight::Flight;
+use super::episode::EpisodeMetrics;
 use crate::error::{Error, Result};
 
 /// Interval at which a gateway without identification is asked again.

@@ -13,7 +13,7 @@ use wdgnn_link::{
 use wdgnn_protocol::mac;
 use wdgnn_robot::{
     control_loop,
-    onboard::{BUFFER_BYTES, Robot},
+    onboard::{BUFFER_LEN, Robot},
     ports::{NoStore, Ports, Radio, Received},
 };
 use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
@@ -159,7 +159,7 @@ impl<'w, C: Codec> Simulated<'w, C> {
             actuator: &mut RecordingActuator(&mut command),
             store: &mut NoStore,
         };
-        let report = control_loop::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        let report = control_loop::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_LEN]);
         let Air { taken, said, .. } = air;
         if self.flies(begins) {
             self.body.accelerate(self.since(begins), command);
@@ -204,7 +204,7 @@ impl Radio for Air<'_> {
         }))
     }
 
-    fn vouched(&mut self, _: &Identity, _: &Received) {
+    fn on_authenticated(&mut self, _: &Identity, _: &Received) {
         self.taken[usize::from(!self.real)] += 1;
     }
 }

@@ -35,7 +35,7 @@ impl Map {
     }
 
     /// Records a tick. The map follows the swarm's center with the initial scale.
-    pub fn see(&mut self, robots: impl Iterator<Item = ([f32; 2], [f32; 2])> + Clone) {
+    pub fn observe(&mut self, robots: impl Iterator<Item = ([f32; 2], [f32; 2])> + Clone) {
         let mut sums = [[0.0; 2]; 2];
         let mut count = 0.0;
         for (place, velocity) in robots.clone() {

@@ -39,7 +39,7 @@ pub struct Replay {
     /// Initial positions in mm, x and y in turn.
     pub start: Vec<i32>,
     /// Scenery at each recorded tick.
-    pub scenery: Vec<Vec<Spot>>,
+    pub scenery: Vec<Vec<SceneDisc>>,
     pub profile: &'static str,
     /// Ticks per exchange.
     pub exchange: u32,
@@ -89,7 +89,7 @@ pub struct Recorder {
     start: Vec<i32>,
     before: Vec<i32>,
     changes: Vec<i32>,
-    scenery: Vec<Vec<Spot>>,
+    scenery: Vec<Vec<SceneDisc>>,
     troubles: VisibleFaults,
     map: Option<Map>,
 }
@@ -110,7 +110,7 @@ impl Recorder {
         }
     }
 
-    fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
+    fn recording<W: Environment>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
         Recording {
             name,
             title: title.into(),
@@ -123,7 +123,7 @@ impl Recorder {
     }
 
     /// Returns a replay with this recording alone.
-    pub fn replay<W: World>(
+    pub fn replay<W: Environment>(
         self,
         task: &W::Task,
         radius: f32,
@@ -175,8 +175,8 @@ impl<W: Environment> Observer<W> for Recorder {
 
 /// Runs the first held-out swarm of `seed` under the controllers. Returns replay and episodes.
 /// Calls `ticked` after each tick.
-pub fn record<W: World>(
-    lineup: &EvalConfig<W>,
+pub fn record<W: Environment>(
+    eval: &EvalConfig<W>,
     controllers: Vec<Controller<W>>,
     condition: &Scenario,
     seed: u64,
@@ -192,7 +192,7 @@ pub fn record<W: World>(
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A large swarm uses all threads and much memory, so controllers run one after the other.
-    let flown: Result<Vec<_>> = if lineup.many {
+    let flown: Result<Vec<_>> = if eval.many {
         controllers.into_iter().map(fly).collect()
     } else {
         controllers.into_par_iter().map(fly).collect()

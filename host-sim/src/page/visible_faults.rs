@@ -20,7 +20,7 @@ pub struct VisibleFaults {
 
 impl VisibleFaults {
     /// Records a tick of the first robots.
-    pub fn see<W: World>(&mut self, moment: &Moment<'_, W>, robots: usize) {
+    pub fn see<W: Environment>(&mut self, moment: &Moment<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
         if tick == 0 {
             self.liars = (0..robots).filter(|robot| !moment.swarm.counts(*robot)).collect();
@@ -61,9 +61,9 @@ mod tests {
 
     fn flown(settings: &str) -> VisibleFaults {
         let condition = Scenario { robots: 8, ticks: 30, ..Scenario::PAPER };
-        let mut lineup = EvalConfig::shipped(RecipeName::Ours).unwrap();
+        let mut eval = EvalConfig::shipped(RecipeName::Ours).unwrap();
         let faults = Faults { seed: 7, ..Faults::parse(settings).unwrap() };
-        lineup.set_faults(Some(faults), 8).unwrap();
+        eval.set_faults(Some(faults), 8).unwrap();
         let online = vec![Controller::named(ONLINE).unwrap()];
         let (mut replay, _) = record(&eval, online, &condition, 7, &|| {}).unwrap();
         replay.flights.swap_remove(0).troubles

@@ -31,7 +31,7 @@ const RATE: f32 = 2.0e-3;
 impl Plan<'_> {
     /// Best network so far.
     pub(super) fn retrained(&self, quirks: ModelMismatch) -> Result<ModelFile> {
-        let model = &self.lineup.models[0];
+        let model = &self.eval.models[0];
         let weights = model.weights();
         let places = Places::of(&Dimensions::of(&weights.header));
         let mut best = (f64::INFINITY, model.clone());
@@ -47,7 +47,7 @@ impl Plan<'_> {
 
     /// Evaluates weights and keeps them if they are the best.
     fn keep_better(&self, quirks: ModelMismatch, numbers: &[f32], best: &mut (f64, ModelFile)) -> Result {
-        let model = &self.lineup.models[0];
+        let model = &self.eval.models[0];
         let file = ModelFile::new(model.path(), &model.weights().header, numbers)?;
         let eval = EvalConfig { models: vec![file], ..self.eval.clone() };
         let plan = Plan { swarms: FLIGHTS, ..*self };

@@ -23,7 +23,7 @@ pub struct Listener {
 
 impl Listener {
     /// Creates an observer that writes to `path`.
-    pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
+    pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), capture: None }
     }
 

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Recorded data of one robot at one tick.
-struct Memory<W: World> {
+struct Memory<W: Environment> {
     state: StateOf<W>,
     /// Neighbors with the ticks of their messages.
     heard: Vec<(u32, u32)>,
@@ -43,15 +43,15 @@ struct Memory<W: World> {
 }
 
 /// Recorded episode by tick.
-struct RecordedEpisode<W: World> {
+struct RecordedEpisode<W: Environment> {
     states: Vec<Vec<StateOf<W>>>,
     taps: Vec<Vec<f32>>,
     memories: Vec<Vec<Memory<W>>>,
     scores: Vec<f32>,
 }
 
-impl<W: World> Observer<W> for RecordedEpisode<W> {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+impl<W: Environment> Observer<W> for RecordedEpisode<W> {
+    fn observe(&mut self, moment: &Moment<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
         let mut memories = Vec::new();
@@ -83,7 +83,7 @@ struct Slope {
 
 /// Writes the mean gradient over the episodes of a step to `gradient` and returns their mean loss.
 /// `draw` selects world and condition of an episode.
-pub fn gradient<W: World>(
+pub fn gradient<W: Environment>(
     draft: &Draft<'_, W::Task>,
     through: &Bptt,
     draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Scenario) + Sync),
@@ -125,7 +125,7 @@ fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
 }
 
 /// Computes forward and backward pass of one episode.
-fn one<W: World>(
+fn one<W: Environment>(
     start: &Start<W>,
     draft: &Draft<'_, W::Task>,
     net: &Net<'_>,
@@ -144,7 +144,7 @@ fn one<W: World>(
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
 
-impl<W: World> RecordedEpisode<W> {
+impl<W: Environment> RecordedEpisode<W> {
     fn backward(
         &self,
         derivative: &mut dyn Adjoint<W>,

@@ -3,18 +3,18 @@
 use wdgnn_core::model::shape::Dimensions;
 
 use super::{checkpoint::RunName, methods::Method, net::Places, recipe::Recipe};
-use crate::{recipe::Architecture, swarm::networks::Draft, world::World};
+use crate::{recipe::Architecture, swarm::networks::Draft, world::Environment};
 
 /// Configuration of a training run.
 #[derive(Clone, Debug)]
-pub struct Config<W: World> {
+pub struct Config<W: Environment> {
     /// Identity of the run.
     pub name: RunName,
     pub recipe: Recipe<W>,
     pub size: Dimensions,
 }
 
-impl<W: World> Config<W> {
+impl<W: Environment> Config<W> {
     /// Creates a configuration and its identity.
     pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
         let flights = match &recipe.method {

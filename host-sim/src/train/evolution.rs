@@ -37,7 +37,7 @@ pub fn gradient<W: Environment>(
 }
 
 /// Returns the scores of a step's networks relative to the initial score.
-fn costs<W: World>(
+fn costs<W: Environment>(
     recipe: &Recipe<W>,
     evolve: &Evolution,
     draft: &Draft<'_, W::Task>,
@@ -64,7 +64,7 @@ fn costs<W: World>(
 }
 
 /// Returns the mean cost of episodes, each relative to a constant initial score.
-fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
+fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
         let mut swarm = draft.typed::<W::Shapes>(&start.states)?;

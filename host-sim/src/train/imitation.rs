@@ -25,7 +25,7 @@ const BATCH_TRAJECTORIES: usize = 20;
 const WINDOW_TICKS: usize = 8;
 
 /// Swarm that records the expert's command at each tick. The expert or the network is in control.
-struct LabeledSwarm<'a, W: World> {
+struct LabeledSwarm<'a, W: Environment> {
     swarm: SwarmOf<'a, W>,
     expert: SwarmOf<'static, W>,
     /// Whether the expert's commands are applied (behavior cloning) or the network's (data-set
@@ -35,7 +35,7 @@ struct LabeledSwarm<'a, W: World> {
     trajectory: Trajectory,
 }
 
-impl<W: World> Swarm<W::Task> for LabeledSwarm<'_, W> {
+impl<W: Environment> Swarm<W::Task> for LabeledSwarm<'_, W> {
     fn fly(&mut self, scene: &Scene<'_, StateOf<W>>, commands: &mut Vec<OutputOf<W>>) -> Result {
         self.swarm.fly(scene, commands)?;
         let mut labels = Vec::with_capacity(commands.len());
@@ -66,7 +66,7 @@ fn count(imitate: &Imitation, epoch: usize) -> usize {
 }
 
 /// Returns the episodes that an epoch adds. The expert controls those of the first epoch.
-pub fn flights<W: World>(
+pub fn flights<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitation,
     draft: &Draft<'_, W::Task>,
@@ -114,7 +114,7 @@ pub enum Draw {
 }
 
 /// Returns the samples of all steps of an epoch.
-pub fn draws<W: World>(
+pub fn draws<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitation,
     (layers, taps): (usize, usize),

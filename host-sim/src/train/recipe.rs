@@ -21,7 +21,7 @@ use crate::{
 
 /// Parameters of a training run.
 #[derive(Clone, Debug)]
-pub struct Recipe<W: World> {
+pub struct Recipe<W: Environment> {
     pub name: RecipeName,
     pub world: W,
     /// Scenario of training and validation episodes.
@@ -48,7 +48,7 @@ pub struct Recipe<W: World> {
     pub exchange: u32,
 }
 
-impl<W: World> Recipe<W> {
+impl<W: Environment> Recipe<W> {
     /// Returns a recipe by name, with an exchange at each tick.
     pub fn named(name: RecipeName) -> Result<Self> {
         let settings = W::training_config(name)
@@ -180,7 +180,7 @@ impl<W: World> Recipe<W> {
 }
 
 /// Returns the largest command: the clamped value of a huge one.
-fn limit<W: World>(task: &W::Task) -> f32 {
+fn limit<W: Environment>(task: &W::Task) -> f32 {
     let mut huge = <W::Task as Flown>::zero_command();
     huge.as_mut().fill(1.0e18);
     task.saturate(&huge).as_ref().first().copied().unwrap_or(1.0)

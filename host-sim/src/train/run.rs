@@ -69,7 +69,7 @@ pub trait Watcher: Sync {
 /// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with all files
 /// complete.
 #[derive(Debug)]
-pub struct Train<'a, W: World, K> {
+pub struct Train<'a, W: Environment, K> {
     pub config: &'a Config<W>,
     /// Output file, for error messages.
     pub out: &'a Path,
@@ -87,7 +87,7 @@ struct Data {
     flights: VecDeque<Vec<Trajectory>>,
 }
 
-impl<W: World, K: Watcher> Train<'_, W, K> {
+impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// Trains the network.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Config { name, recipe, .. } = self.config;

@@ -15,11 +15,11 @@ use crate::{
         recipe::Recipe,
         run::{Train, Watcher},
     },
-    world::World,
+    world::Environment,
 };
 
 /// Trains all architectures from one seed. `bar` advances by one step per epoch.
-pub fn train<W: World>(
+pub fn train<W: Environment>(
     recipe: RecipeName,
     seed: u64,
     bar: &Progress,

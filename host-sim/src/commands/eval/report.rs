@@ -57,7 +57,7 @@ pub(super) struct Output<'a> {
 
 type SeedRows = [(&'static str, &'static str, OverSeeds)];
 
-impl<W: World> Evaluation<'_, W> {
+impl<W: Environment> Evaluation<'_, W> {
     fn is_flocking() -> bool {
         W::NAME == Flock::<2>::NAME
     }
@@ -70,12 +70,12 @@ impl<W: World> Evaluation<'_, W> {
         delayed: Option<&Delayed>,
         origin: &Origin,
     ) -> Result<String> {
-        let (condition, lineup) = (&self.condition, &self.lineup);
+        let (condition, eval) = (&self.condition, &self.eval);
         let replay = if let Some(replay) = recorded {
             replay
         } else {
-            let shown = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-            &page::replay::record(lineup, shown, condition, self.arguments.seed, &|| {})?.0
+            let shown = eval.controllers().into_iter().filter(|controller| controller.shown).collect();
+            &page::replay::record(eval, shown, condition, self.arguments.seed, &|| {})?.0
         };
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));
@@ -147,7 +147,7 @@ impl<W: World> Evaluation<'_, W> {
 
     /// Profile, faults and delay, one sentence each.
     fn link(&self) -> String {
-        let link = describe_link(self.arguments.model.profile, self.lineup.faults.is_some(), &self.faults);
+        let link = describe_link(self.arguments.model.profile, self.eval.faults.is_some(), &self.faults);
         let actuators = match self.arguments.actuator_delay {
             0 => String::new(),
             ticks => format!(" Actuators respond {} ms late.", 10 * ticks),
@@ -215,7 +215,7 @@ impl<W: World> Evaluation<'_, W> {
             arguments.model.profile.name(),
         );
         if arguments.all || arguments.model.model.is_some() {
-            println!("models: {}", self.lineup.words());
+            println!("models: {}", self.eval.words());
         }
         if !self.faults.is_empty() {
             println!("sealed frames, faults: {}", self.faults);
@@ -240,7 +240,7 @@ impl<W: World> Evaluation<'_, W> {
             Some(digest) if !Self::is_flocking() || arguments.all => {
                 println!("digest of the first swarm with online learning: {digest}");
             }
-            None if self.lineup.models.is_empty() => {
+            None if self.eval.models.is_empty() => {
                 println!(
                     "no network: train one with `host-sim train --task {}`, then give a --model",
                     W::NAME

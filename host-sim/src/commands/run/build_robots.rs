@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Configuration of all robots.
-pub(super) struct RobotBuilder<'a, W: World> {
+pub(super) struct RobotBuilder<'a, W: Environment> {
     /// Options of the command.
     pub arguments: &'a RunArguments,
     /// Scenario of the episode.
@@ -28,7 +28,7 @@ pub(super) struct RobotBuilder<'a, W: World> {
     pub air: Air<'a>,
 }
 
-impl<'a, W: World> RobotBuilder<'a, W> {
+impl<'a, W: Environment> RobotBuilder<'a, W> {
     /// Draws the initial states.
     pub fn draw(&self) -> Result<Start<W>> {
         let mut random = generator(self.arguments.seed, Purpose::Testing, 0);

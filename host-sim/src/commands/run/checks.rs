@@ -4,7 +4,7 @@ use super::{RunArguments, Target};
 use crate::{
     medium::options::Faults,
     error::{Error, Result},
-    world::World,
+    world::Environment,
 };
 
 impl RunArguments {
@@ -29,7 +29,7 @@ impl RunArguments {
     }
 
     /// Rejects options that emulated boards do not support.
-    pub(super) fn check_on_chips<W: World>(&self, faults: &Faults) -> Result {
+    pub(super) fn check_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
         if self.compare {
             return Err(Error::usage(
                 "--compare has no effect on chips: they are always compared with native robots",

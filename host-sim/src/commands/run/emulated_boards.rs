@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    world::World,
+    world::Environment,
 };
 
 impl RunArguments {
     /// Runs the swarm on emulated boards.
-    pub(super) fn run_on_chips<W: World>(&self, part: Part, setup: &Setup) -> Result {
+    pub(super) fn run_on_chips<W: Environment>(&self, part: Part, setup: &Setup) -> Result {
         let Setup { condition, faults, model, key } = setup;
         self.check_on_chips::<W>(faults)?;
         let settings =
@@ -30,7 +30,7 @@ impl RunArguments {
     }
 
     /// Runs simulated robots on the radio channel of real ones.
-    pub(super) fn run_with_real_robots<W: World>(&self, setup: &Setup) -> Result {
+    pub(super) fn run_with_real_robots<W: Environment>(&self, setup: &Setup) -> Result {
         let Setup { condition, faults, model, key } = setup;
         self.chips.check_unused()?;
         if self.target != Target::Native || self.compare || self.image.is_some() || self.log {

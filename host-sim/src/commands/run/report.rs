@@ -8,7 +8,7 @@ use super::{RunArguments, RunResult, Target};
 use crate::{
     commands::{capitalized, comparison, describe_link},
     evaluate::{Outcome, Summary},
-    flight::Flight,
+    episode::EpisodeMetrics,
     controllers::{ONLINE, ONLINE_TITLE},
     origin::Origin,
     page::{self, flights::counted},
@@ -90,7 +90,7 @@ impl RunArguments {
         }
     }
 
-    pub(super) fn print<W: World>(
+    pub(super) fn print<W: Environment>(
         &self,
         condition: &Scenario,
         result: &RunResult,

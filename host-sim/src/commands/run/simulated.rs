@@ -27,7 +27,7 @@ use crate::{
 
 impl RunArguments {
     /// Runs the swarm and prints the result.
-    pub(super) fn run_simulated<W: World>(&self, setup: &Setup) -> Result {
+    pub(super) fn run_simulated<W: Environment>(&self, setup: &Setup) -> Result {
         let Setup { condition, faults, model, key } = setup;
         self.check_simulated(faults, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile())).transpose()?;
@@ -80,7 +80,7 @@ impl RunArguments {
     }
 
     /// Runs a swarm and records the episode.
-    fn fly<W: World>(
+    fn fly<W: Environment>(
         &self,
         swarm: &mut dyn Swarm<W::Task>,
         task: &W::Task,
