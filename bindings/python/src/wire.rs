@@ -154,7 +154,9 @@ impl<T: SimTask, C: SimCodec> TypedCodec<T, C> {
             return None;
         }
         let mut taps = taps.iter();
-        chains.for_each_transmitted(|_, line| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from));
+        chains.for_each_transmitted(|_, line| {
+            line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from)
+        });
         let mut wide = WideOf::<T>::ZERO;
         wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
         Some(Message {

@@ -22,14 +22,12 @@ use nrf52_emulator::{
 };
 use rand::RngExt as _;
 use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
-use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::companion::Status;
-use wdgnn_robot::onboard::Robot;
 
 use self::{
     companion::{Body, Companion, RobotMessage},
     operator::{Operator, Rekey},
-    twin::Twin,
+    twin::{NativeTwin, Twin},
 };
 use crate::{
     episode::closeness,
@@ -175,13 +173,13 @@ fn gateway(settings: &Settings, random: &mut impl rand::Rng) -> Result<Option<St
 }
 
 /// Running swarm.
-pub struct Flight<'w, C: Codec> {
+pub struct Flight<'w> {
     /// Radio channel with the chips.
     pub air: Air,
     bodies: Vec<Body>,
     /// Companions by robot.
     pub companions: Vec<Companion>,
-    twins: Vec<Twin<'w, C>>,
+    twins: Vec<Twin<'w>>,
     operator: Option<Operator>,
     settings: Settings,
     links: Links,
@@ -196,16 +194,16 @@ pub struct Flight<'w, C: Codec> {
     pub overheard: VecDeque<Arc<[u8]>>,
 }
 
-impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
+impl std::fmt::Debug for Flight<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Flight").field("robots", &self.bodies.len()).finish_non_exhaustive()
     }
 }
 
-impl<'w, C: Codec> Flight<'w, C> {
+impl<'w> Flight<'w> {
     /// Creates powered-off robots with the image and their provisioning pages. `twin` creates the
     /// native robot with an address.
-    pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<Robot<'w, C>>) -> Result<Self> {
+    pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<NativeTwin<'w>>) -> Result<Self> {
         let pieces = pieces(&settings.image)?;
         let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
         let robots = settings.start.len();
@@ -363,7 +361,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                     }
                     RobotMessage::Status(status) => {
                         twin.finished(&status, &self.companions[robot]);
-                        flown.refused += u64::from(status.refused);
+                        flown.refused += u64::from(status.rejected);
                         if flown.epochs.last().is_none_or(|(_, epoch)| *epoch != status.epoch) {
                             flown.epochs.push((status.tick, status.epoch));
                         }

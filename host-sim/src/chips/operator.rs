@@ -11,8 +11,10 @@ use wdgnn_link::{
 use wdgnn_protocol::companion::CHECKSUM;
 
 use crate::{
-    medium::key_operator::{self, MASTER},
-    profiles::RobotKeyring,
+    medium::{
+        any_link::OwnKeys,
+        key_operator::{self, MASTER},
+    },
     scene::Frame,
 };
 
@@ -66,9 +68,9 @@ impl Provisioning {
     }
 
     /// Returns the keys of a robot in a swarm.
-    pub fn own(self, name: NodeId, robots: usize) -> Option<Own> {
+    pub fn own(self, name: NodeId, robots: usize) -> Option<OwnKeys> {
         let personal = self.personal.then(|| personal_key(&MASTER, name))?;
-        Some(RobotKeyring { name, personal, epoch: 0, roster: self.roster(name, robots) })
+        Some(OwnKeys { name, personal, epoch: 0, roster: self.roster(name, robots) })
     }
 
     /// Returns the provisioning pages of a swarm.

@@ -2,25 +2,46 @@
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
-use super::companion::Companion;
-use wdgnn_link::encoding::Codec;
+use wdgnn_core::{task::NodeId, tasks::flocking::Flocking, weights::Weights};
 use wdgnn_protocol::{
     companion::{Command, Status},
     mac,
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{BUFFER_LEN, Robot},
-    ports::{NoStore, Ports, Radio, Received},
+    onboard::{self, BUFFER_LEN, RobotModel},
+    ports::{NoStore, PortSet, Radio, Received},
 };
-use wdgnn_sim::ports::{FixedSensor, RecordingActuator};
+use wdgnn_sim::{
+    medium::{
+        any_link::{AnyLink, RobotKeys},
+        robot_config::SimRobot,
+        rx_queue::copy_frame,
+    },
+    ports::{FixedSensor, RecordingActuator},
+};
+
+use super::companion::Companion;
+use crate::{
+    error::{Error, Result},
+    profiles::Profile,
+};
 
 /// Heading in a status message that means no value.
 const NO_TURN: u8 = u8::MAX;
 
+/// Robot in this process with the image's task, network and link.
+pub type NativeTwin<'w> = SimRobot<RobotModel<'w>, Flocking>;
+
+/// Creates a robot of this process as the image does; without keys its link is open.
+pub fn native<'w>(id: NodeId, weights: &Weights<'w>, keys: Option<RobotKeys<'_>>) -> Result<NativeTwin<'w>> {
+    let link = AnyLink::new(Profile::Dot154, weights.checksum, keys);
+    onboard::robot(id, weights, link).map_err(|error| Error::Failed(error.to_string()))
+}
+
 /// Native twin of one chip.
-pub struct Twin<'w, C: Codec> {
-    robot: Robot<'w, C>,
+pub struct Twin<'w> {
+    robot: NativeTwin<'w>,
     frames: VecDeque<Arc<[u8]>>,
     /// Commands without a status; the status comes with the next command.
     commands: VecDeque<Command>,
@@ -32,15 +53,15 @@ pub struct Twin<'w, C: Codec> {
     pub differs: Option<(u32, [f32; 2], [f32; 2])>,
 }
 
-impl<C: Codec> std::fmt::Debug for Twin<'_, C> {
+impl std::fmt::Debug for Twin<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Twin").field("equal", &self.equal).finish_non_exhaustive()
     }
 }
 
-impl<'w, C: Codec> Twin<'w, C> {
+impl<'w> Twin<'w> {
     /// Creates the twin of a robot that has just started.
-    pub fn new(robot: Robot<'w, C>) -> Self {
+    pub fn new(robot: NativeTwin<'w>) -> Self {
         Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), keys: 0, equal: 0, differs: None }
     }
 
@@ -69,11 +90,11 @@ impl<'w, C: Codec> Twin<'w, C> {
         if status.turn != NO_TURN {
             self.robot.set_turn(status.turn.into());
         }
-        let heard = usize::from(status.heard).min(self.frames.len());
+        let heard = usize::from(status.received).min(self.frames.len());
         let frames: Vec<_> = self.frames.drain(..heard).collect();
         let pose = (status.pose_received != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
         let mut done = [0.0; 2];
-        let mut ports = Ports {
+        let mut ports = PortSet {
             radio: &mut Frames(frames.iter()),
             sensor: &mut FixedSensor(pose),
             actuator: &mut RecordingActuator(&mut done),
@@ -88,7 +109,7 @@ impl<'w, C: Codec> Twin<'w, C> {
         // Key frames in front of a pose take effect before the next tick.
         let come = |number: u16| status.pose.wrapping_sub(number).cast_signed() >= 0;
         while let Some((_, frame)) = companion.keys.get(self.keys).filter(|(number, _)| come(*number)) {
-            let _ = self.robot.hear(&mut frame.to_vec());
+            let _ = self.robot.receive(&mut frame.to_vec());
             self.keys += 1;
         }
     }
@@ -100,14 +121,12 @@ struct Frames<'a>(std::slice::Iter<'a, Arc<[u8]>>);
 impl Radio for Frames<'_> {
     type Error = Infallible;
 
-    fn send(&mut self, _: &[u8]) -> Result<(), Infallible> {
+    fn send(&mut self, _: &[u8]) -> std::result::Result<(), Infallible> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        Ok(self.0.by_ref().find_map(|frame| mac::parse(frame)).map(|(_, content)| {
-            buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-            Received::untimed(content.len())
-        }))
+    fn receive(&mut self, buffer: &mut [u8]) -> std::result::Result<Option<Received>, Infallible> {
+        let frame = self.0.by_ref().find_map(|frame| mac::parse(frame));
+        Ok(frame.map(|(_, content)| copy_frame(content, buffer)))
     }
 }

@@ -20,7 +20,6 @@ use crate::{
     fault_options::{self, FaultArguments, TrustArguments},
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
     jobs::{self, Schedule},
-    controllers::{Controller, EXPERT, EvalConfig},
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    error::{Error, Result},
     controllers::EvalConfig,
+    error::{Error, Result},
     model::ModelFile,
     models,
     profiles::Profile,

@@ -19,7 +19,6 @@ use crate::{
     error::{Error, Result},
     evaluate::{self, Case, Outcome, Summary, evaluate_all},
     fault_options::{FaultArguments, TrustArguments},
-    controllers::{EXPERT, EvalConfig},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,

@@ -2,30 +2,32 @@
 
 use rand::{Rng as _, RngExt as _};
 use wdgnn_core::{
-    model::{Model as _, folded::Folded},
+    filter::DelayLines,
+    message::{Message, MessageOf},
+    model::Model as _,
+    neighbors::MAX_NEIGHBORS,
     task::NodeId,
     tasks::flocking::{Flocking, Motion},
 };
 use wdgnn_link::{
-    encoding::{
-        Codec,
-        exact::{Exact, HEADER_BYTES},
-    },
+    encoding::{Encoding as _, Outgoing, exact::Exact, half::TAG_LEN},
     error::{FrameError, FrameErrorCounts},
-    header::Link,
-    security::group_key::Sealed,
+    link::RadioLink as _,
+    security::{LinkSecurity as _, aes::Aes, group_key::GroupKey},
 };
 use wdgnn_robot::{
-    config::Behavior,
-    node::{MessageOf, Node, Settings},
-    onboard::{self, MAX_BUFFER_LEN, RobotModel, RobotNetwork},
+    onboard::{self, MAX_BUFFER_LEN, RobotModel},
     ports::Sensed,
 };
 
 use super::row::{Row, Yardstick, reasons};
 use crate::{
     error::Result,
-    medium::insider::{Insider, Lie},
+    medium::{
+        any_link::{AnyLink, RobotKeys},
+        insider::Lie,
+        robot_config::SimRobot,
+    },
     model::ModelFile,
     models,
     profiles::Profile,
@@ -34,11 +36,7 @@ use crate::{
     swarm::radio_swarm::KEY,
 };
 
-/// Entries of the firmware's neighbor table.
-const SLOTS: usize = onboard::NEIGHBORS;
-
-type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
-type MessageOf<'w> = MessageOf<RobotModel<'w>, Flocking>;
+type Robot<'w> = SimRobot<RobotModel<'w>, Flocking>;
 
 /// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
@@ -47,37 +45,31 @@ pub fn rows(seed: u64) -> Result<Vec<Row>> {
     Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }
 
+/// Creates a robust robot with the swarm key, at rest at the origin, in tick 0.
 fn robot(model: &ModelFile) -> Result<Robot<'_>> {
     let weights = model.weights();
-    let network = RobotNetwork::from_weights(&weights).map_err(|source| model.unusable(source))?;
-    let learning = weights.header.learning;
-    let folded = Folded::new(network, learning.metric);
-    let (task, behavior) = (Flocking::DEFAULT, Behavior::new(learning).robust());
-    let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
-    let codec = Sealed::new(Exact, &KEY);
-    let (model, checksum) = (folded, weights.checksum);
-    let mut robot = Node::new(Settings { id: 0, model, task, checksum, behavior, state: rest, codec });
-    robot.sense(0, Some(Sensed::now(rest)));
+    let link = AnyLink::new(Profile::Exact, weights.checksum, Some(RobotKeys { group: &KEY, own: None }));
+    let mut robot = onboard::robot(0, &weights, link).map_err(|source| model.unusable(source))?;
+    robot.sense(0, Some(Sensed::now(Motion { position: [0.0; 2], velocity: [0.0; 2] })));
     Ok(robot)
 }
 
-/// Returns a message of another robot, as an insider can send it.
-fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> MessageOf<'w> {
+/// Returns a frame of another robot with the swarm key. A lie is written before the frame is sealed.
+fn sealed(robot: &Robot<'_>, sender: NodeId, lie: Option<&Lie>) -> Vec<u8> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
-    let (chains, wide) = (wdgnn_core::filter::DelayLines::ZERO, *robot.model().offline());
-    MessageOf { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
-}
-
-/// Returns the frame of a message.
-fn bytes(codec: &impl Codec, link: &Link, beacon: &MessageOf<'_>) -> Vec<u8> {
+    let (taps, wide) = (DelayLines::ZERO, *robot.config().agent.model.offline());
+    let message: MessageOf<RobotModel<'_>, Flocking> =
+        Message { sender, tick: 0, degree: 1, state, taps, wide };
+    let model = robot.link().model();
+    let out = Outgoing { message: &message, boot: 0, sequence: 0, model, round: 0 };
     let mut frame = [0; MAX_BUFFER_LEN];
-    let length = codec.encode(link, beacon, 0, 0, &mut frame).unwrap_or_default();
+    let length = Exact::encode(&out, 0, &mut frame).unwrap_or_default();
+    if let Some(lie) = lie {
+        lie.patch(&mut frame[..length], Exact::HEADER_LEN);
+    }
+    let key = GroupKey::<Aes, TAG_LEN>::new(&KEY);
+    let length = key.seal::<Exact>(model, &out.id(), length, &mut frame).unwrap_or_default();
     frame[..length].to_vec()
-}
-
-/// Returns the frame of a message, sealed with the swarm key.
-fn sealed(link: &Link, beacon: &MessageOf<'_>) -> Vec<u8> {
-    bytes(&Sealed::new(Exact, &KEY), link, beacon)
 }
 
 fn row(fault: &'static str, level: &str, refused: &FrameErrorCounts, holds: bool, property: String) -> Row {
@@ -103,7 +95,7 @@ fn row(fault: &'static str, level: &str, refused: &FrameErrorCounts, holds: bool
 /// bytes.
 fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
     let mut robot = robot(model)?;
-    let good = sealed(robot.link(), &beacon(&robot, 1));
+    let good = sealed(&robot, 1, None);
     let mut random = generator(seed, Purpose::Air, 0);
     let mut bad: Vec<Vec<u8>> = Vec::new();
     for length in 0..=300 {
@@ -122,10 +114,10 @@ fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
     let mut refused = FrameErrorCounts::default();
     let accepted = bad
         .iter()
-        .filter(|frame| robot.hear(&mut (*frame).clone()).map_err(|reason| refused.count(reason)).is_ok());
+        .filter(|frame| robot.receive(&mut (*frame).clone()).map_err(|reason| refused.count(reason)).is_ok());
     let accepted = accepted.count();
     // The state is unchanged if the valid frame is still accepted as new.
-    let unharmed = robot.neighbors().len() == 0 && robot.hear(&mut good.clone()).is_ok();
+    let unharmed = robot.neighbors().len() == 0 && robot.receive(&mut good.clone()).is_ok();
     let property = format!("{accepted} of {} accepted, nothing changed", bad.len());
     Ok(row("cut, long, noise, versions", "0 to 300 bytes", &refused, accepted == 0 && unharmed, property))
 }
@@ -134,22 +126,19 @@ fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
 fn numbers(model: &ModelFile) -> Result<Row> {
     const BAD: [f32; 6] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), f32::MAX, f32::MIN];
     let mut robot = robot(model)?;
-    let link = *robot.link();
-    let honest = beacon(&robot, 1);
-    let places = (onboard::FRAME_LEN - HEADER_BYTES) / 4;
+    let places = (onboard::FRAME_LEN - Exact::HEADER_LEN) / 4;
     let mut refused = FrameErrorCounts::default();
     let (mut made, mut accepted) = (0, 0);
     for (place, number) in (0..places).flat_map(|place| BAD.map(|number| (place, number))) {
-        let liar = Insider { codec: Exact, lie: Some(Lie::Number { place, number }) };
-        let frame = bytes(&Sealed::new(liar, &KEY), &link, &honest);
+        let mut frame = sealed(&robot, 1, Some(&Lie::Number { place, number }));
         made += 1;
-        match robot.hear(&mut frame.clone()) {
+        match robot.receive(&mut frame) {
             Ok(()) => accepted += 1,
             Err(reason) => refused.count(reason),
         }
     }
     let early = refused.of(FrameError::NotAdmissible) == made;
-    let unharmed = robot.neighbors().len() == 0 && robot.hear(&mut sealed(&link, &honest)).is_ok();
+    let unharmed = robot.neighbors().len() == 0 && robot.receive(&mut sealed(&robot, 1, None)).is_ok();
     let property = format!("{accepted} of {made} accepted, {places} places");
     Ok(row("NaN, ±∞, subnormal, ±max", "every number", &refused, early && unharmed, property))
 }
@@ -158,14 +147,13 @@ fn numbers(model: &ModelFile) -> Result<Row> {
 fn crowd(model: &ModelFile) -> Result<Row> {
     const SENDERS: NodeId = 200;
     let mut robot = robot(model)?;
-    let link = *robot.link();
     let mut refused = FrameErrorCounts::default();
     for sender in 1..=SENDERS {
-        let frame = sealed(&link, &beacon(&robot, sender));
-        let _ = robot.hear(&mut frame.clone()).map_err(|reason| refused.count(reason));
+        let mut frame = sealed(&robot, sender, None);
+        let _ = robot.receive(&mut frame).map_err(|reason| refused.count(reason));
     }
-    let kept = robot.neighbors().map(|neighbor| usize::from(neighbor.beacon.sender)).eq(1..=SLOTS);
-    let counted = refused.total() == u32::from(SENDERS) - SLOTS as u32;
+    let kept = robot.neighbors().map(|neighbor| usize::from(neighbor.message.sender)).eq(1..=MAX_NEIGHBORS);
+    let counted = refused.total() == u32::from(SENDERS) - MAX_NEIGHBORS as u32;
     let property = if kept { "the first 16 kept" } else { "ESTABLISHED ONES LOST" }.into();
     Ok(row("200 senders", "table of 16", &refused, kept && counted, property))
 }

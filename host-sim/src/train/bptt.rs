@@ -311,7 +311,8 @@ mod tests {
 
     #[test]
     fn the_gradient_matches_finite_differences() {
-        let quirks = ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
+        let quirks =
+            ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
         for (scale, exchange, quirks, normalized) in [
             (Scale::Closed, 1, ModelMismatch::default(), true),
             (Scale::Mean, 1, ModelMismatch::default(), false),
@@ -379,7 +380,8 @@ mod tests {
 
     #[test]
     fn gradients_are_deterministic_for_any_number_of_threads() {
-        let setting = setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
+        let setting =
+            setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| loss_and_gradient(&weights(), &setting, 0))

@@ -4,7 +4,7 @@ use std::{path::Path, sync::atomic::AtomicBool};
 
 use crate::{
     error::Result,
-    evaluate::{Outcome, MeanStd, Summary},
+    evaluate::{MeanStd, Outcome, Summary},
     model::ModelFile,
     progress::Progress,
     recipe::{Architecture, RecipeName},

@@ -16,9 +16,10 @@ use crate::{
         comparison::{self, OverSeeds},
         describe_link,
     },
-    error::Result,
-    evaluate::{self, Outcome, MeanStd, Summary},
     controllers::{EXPERT, OFFLINE, ONLINE},
+    counters::format_rejections,
+    error::Result,
+    evaluate::{self, MeanStd, Outcome, Summary},
     origin::Origin,
     page::{
         self,
@@ -27,7 +28,6 @@ use crate::{
     },
     profiles::Profile,
     table,
-    counters::format_rejections,
     world::{World, flock::Flock},
 };
 

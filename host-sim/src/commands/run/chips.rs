@@ -11,23 +11,25 @@ use nrf52_emulator::Part;
 use serde::Serialize;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::security::key::Key;
-use wdgnn_robot::onboard;
 
 use super::super::{output::print_json, stop_on_interrupt};
 use crate::{
-    air::{clocks::ClockFaults, events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Outcome, RELEASE, RobotResult, Settings,
         operator::{Provisioning, Rekey, settings_page},
+        twin,
     },
     episode::Episode,
     error::{Error, Result},
     files,
-    medium::{events::Events, faulty_link::RadioFaults, loss::Loss, options::Faults},
+    medium::{
+        any_link::RobotKeys, clocks::ClockFaults, events::Events, faulty_link::RadioFaults, loss::Loss,
+        options::Faults,
+    },
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
-    profiles::{CodecVisitor, Profile, SimCodec, visit_codec},
+    profiles::Profile,
     progress,
     seeds::{Purpose, generator},
     swarm::{image, log::Decoder, networks::Network, radio_swarm::RadioConfig},
@@ -126,31 +128,26 @@ struct Output {
 struct ChipRun<'a> {
     settings: Settings,
     model: &'a ModelFile,
-    key: Key,
-    sealed: bool,
+    key: Option<Key>,
     told: Provisioning,
     faults: &'a Faults,
     start: Episode<Flock>,
 }
 
-impl CodecVisitor for ChipRun<'_> {
-    type Output = Result<(Outcome, f64, f64)>;
-
-    fn visit<C: SimCodec>(self) -> Self::Output {
+impl ChipRun<'_> {
+    /// Runs the boards, then native robots. Returns the total and final score of the native robots.
+    fn fly(self) -> Result<(Outcome, [f64; 2])> {
         let (weights, robots) = (self.model.weights(), self.start.states.len());
         let twin = |id| {
-            let codec = match self.told.own(id, robots) {
-                Some(own) => C::with_own(&self.key, &own),
-                None => C::with_key(&self.key),
-            };
-            onboard::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
+            let keys = self.key.as_ref().map(|group| RobotKeys { group, own: self.told.own(id, robots) });
+            twin::native(id, &weights, keys)
         };
         let interrupted = stop_on_interrupt()?;
         let milliseconds =
             (RELEASE / (nrf52_emulator::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
         let seed = self.settings.seed;
-        let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {
+        let outcome = Flight::new(self.settings, twin)?.fly(|now| {
             bar.set_position(now);
             if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
         })?;
@@ -162,10 +159,11 @@ impl CodecVisitor for ChipRun<'_> {
         let (rekey, expelled) = (self.faults.rekey.clone(), self.faults.expelled.clone());
         let faults = Faults { radio, rekey, expelled, proofs: self.faults.proofs, seed, ..Faults::default() };
         let network = Network::of(self.model, Profile::Dot154)?;
-        let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
-        let mut native = network.native(&air, robots, self.sealed)?;
+        let key = self.key.unwrap_or_default();
+        let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key };
+        let mut native = network.native(&air, robots, self.key.is_some())?;
         let result = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
-        Ok((outcome, result.total(), result.last()))
+        Ok((outcome, [result.total(), result.last()]))
     }
 }
 
@@ -273,9 +271,7 @@ impl ChipArguments {
             return serve(&settings, folder, flight.log.then_some(&path));
         }
         let began = Instant::now();
-        let (sealed, key) = (key.is_some(), key.unwrap_or_default());
-        let prepared = ChipRun { settings, model, key, sealed, told, faults, start };
-        let (outcome, native_total, native_final) = visit_codec(profile, sealed, prepared)?;
+        let (outcome, native) = ChipRun { settings, model, key, told, faults, start }.fly()?;
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {
             let decoder = Decoder::new(&path)?;
@@ -283,7 +279,7 @@ impl ChipArguments {
                 decoder.lines(&result.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
             }
         }
-        print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
+        print(flight, key.is_some(), &outcome, native, seconds, wall_seconds);
         Ok(())
     }
 }

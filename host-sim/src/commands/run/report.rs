@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::{RunArguments, RunResult, Target};
 use crate::{
     commands::{capitalized, comparison, describe_link},
-    evaluate::{Outcome, Summary},
-    episode::EpisodeMetrics,
     controllers::{ONLINE, ONLINE_TITLE},
+    episode::EpisodeMetrics,
+    evaluate::{Outcome, Summary},
     origin::Origin,
     page::{self, flights::counted},
     world::{Environment, Scenario},
