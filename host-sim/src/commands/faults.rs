@@ -14,7 +14,7 @@ use super::{
     shard::ShardArguments,
 };
 use crate::{
-    controllers::{Controller, EXPERT, EvalConfig},
+    medium::options::{Faults, Trust},
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::{self, FaultArguments, TrustArguments},

@@ -11,7 +11,7 @@ use crate::{
     models,
     profiles::Profile,
     recipe::{Architecture, RecipeName},
-    world::{World, flock::Flock},
+    world::{Environment, flock::Flock},
 };
 
 /// Task, network and link profile.

@@ -30,7 +30,7 @@ use crate::{
     option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Target that robots run on.
@@ -121,7 +121,7 @@ struct Setup {
 }
 
 struct RunResult {
-    flight: Flight,
+    flight: EpisodeMetrics,
     replay: Replay,
     digest: String,
     seconds: f64,
