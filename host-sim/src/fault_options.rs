@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::{
-    error::Result,
     medium::options::{FAULTS, Faults, Trust},
+    error::Result,
 };
 
 /// Faults of an episode.

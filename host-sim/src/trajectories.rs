@@ -43,7 +43,7 @@ impl Trajectories {
 /// Runs the first held-out swarm of a seed under each shown controller and writes the trajectories.
 pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
     let task = eval.task()?;
-    let start = Start::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut trajectories = Trajectories::new::<W>(path.into(), &task);
     for controller in eval.controllers().into_iter().filter(|controller| controller.shown) {
         trajectories.controller = controller.name;

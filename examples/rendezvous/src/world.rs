@@ -3,7 +3,7 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::Task as _;
-use wdgnn_robot::onboard::Onboard;
+use wdgnn_robot::onboard::OnboardTask;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,
@@ -20,7 +20,7 @@ pub struct Plane;
 
 impl World for Plane {
     type Task = Rendezvous;
-    type Shapes = (<Rendezvous as Onboard>::Shape,);
+    type Shapes = (<Rendezvous as OnboardTask>::Shape,);
     const NAME: &'static str = "rendezvous";
 
     fn layout() -> StateLayout {

@@ -72,7 +72,7 @@ pub fn sealed(robots: usize) -> Result<f64> {
 }
 
 /// Runs one episode of a swarm with sealed frames.
-pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
+pub fn in_sealed_bytes(start: &Episode<Flock>) -> Result {
     let model = Flock::<2>::model(Profile::Exact)?;
     let network = Network::of(&model, Profile::Exact)?;
     let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &Faults::default(), swarm: 0, key: KEY };

@@ -89,12 +89,12 @@ pub fn rows<'a>(
 }
 
 /// Returns all rows with the columns of a short table.
-pub fn all_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+pub fn all_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
     rows(outcomes, outcomes.iter(), false, false)
 }
 
 /// Returns the table as CSV rows.
-pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+pub fn csv_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
         "total_mean",
@@ -148,9 +148,9 @@ pub struct OverSeeds {
 }
 
 /// Aggregates seeds by controller: name, title and statistics.
-pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
-    let row = |(index, outcome): (usize, &Outcome)| {
-        let spread = |value: &dyn Fn(&[Outcome], &Summary) -> f64| {
+pub fn over_seeds(seeds: &[Vec<ControllerResult>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
+    let row = |(index, outcome): (usize, &ControllerResult)| {
+        let spread = |value: &dyn Fn(&[ControllerResult], &Summary) -> f64| {
             let values = seeds.iter().map(|outcomes| value(outcomes, &outcomes[index].summary));
             MeanStd::of(&values.collect::<Vec<f64>>())
         };

@@ -22,12 +22,12 @@ use crate::{
         shard::ShardArguments,
         stop_on_interrupt,
     },
-    controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS, ONLINE},
-    episode::Episode,
     error::{Error, Result},
-    evaluate::{Case, Outcome, calls, evaluate, evaluate_all},
+    evaluate::{Case, ControllerResult, evaluate, evaluate_all, progress_steps},
     fault_options::{FaultArguments, TrustArguments},
+    episode::Episode,
     jobs,
+    controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS, ONLINE},
     option_range::OptionRange,
     page::{self, flights::counted, replay::Replay},
     profiles::Profile,
@@ -37,8 +37,8 @@ use crate::{
     swarm::digest::EpisodeDigest,
     train::recipe::Recipe,
     world::{
-        Scenario, World,
-        flock::{Flock, bodies::ModelMismatch},
+        Environment, Scenario,
+        flock::{Flock, dynamics::ModelMismatch},
     },
 };
 
@@ -211,12 +211,12 @@ impl<W: Environment> Evaluation<'_, W> {
     }
 
     /// Evaluates all controllers on the swarms of each seed.
-    fn evaluate(&self) -> Result<Vec<Vec<Outcome>>> {
+    fn evaluate(&self) -> Result<Vec<Vec<ControllerResult>>> {
         let Self { arguments, condition, swarms, eval, .. } = self;
         let controllers = eval.controllers();
         let case = |seed| Case { eval, controllers: &controllers, condition, swarms: *swarms, seed };
         let cases: Vec<_> = (arguments.seed..).take(arguments.seeds).map(case).collect();
-        let bar = progress::bar(calls(eval, condition, cases.len() * swarms * controllers.len()), "flying");
+        let bar = progress::bar(progress_steps(eval, condition, cases.len() * swarms * controllers.len()), "flying");
         let work = format!("{}, {}", self.resolved().command("eval"), eval.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
@@ -224,19 +224,19 @@ impl<W: Environment> Evaluation<'_, W> {
     }
 
     /// Runs and records the first swarm under all controllers.
-    fn record(&self) -> Result<(Replay, Vec<Outcome>)> {
+    fn record(&self) -> Result<(Replay, Vec<ControllerResult>)> {
         let Self { arguments, condition, eval, .. } = self;
         let controllers = eval.controllers();
-        let bar = progress::bar(calls(eval, condition, controllers.len()), "flying");
+        let bar = progress::bar(progress_steps(eval, condition, controllers.len()), "flying");
         let (replay, flights) =
             page::replay::record(eval, controllers.clone(), condition, arguments.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let outcomes = controllers.iter().zip(flights);
-        Ok((replay, outcomes.map(|(controller, flight)| Outcome::of(controller, &[flight])).collect()))
+        Ok((replay, outcomes.map(|(controller, flight)| ControllerResult::of(controller, &[flight])).collect()))
     }
 
     /// Trains and evaluates realizations one after the other. The networks of the last one remain in the eval, for the replay.
-    fn realize(&mut self, count: usize) -> Result<Vec<Outcome>> {
+    fn realize(&mut self, count: usize) -> Result<Vec<ControllerResult>> {
         let stop = stop_on_interrupt()?;
         let recipe = self.arguments.recipe.recipe.unwrap_or_else(Recipe::<W>::usual);
         let epochs = count * Architecture::ALL.len() * Recipe::<W>::named(recipe)?.epochs;
@@ -286,7 +286,7 @@ impl<W: Environment> Evaluation<'_, W> {
         }
         let task = eval.task()?;
         let mut random = generator(arguments.seed, Purpose::Testing, 0);
-        let start = Start::draw(&eval.world, condition, &mut random)?;
+        let start = Episode::draw(&eval.world, condition, &mut random)?;
         let mut swarm = eval.swarm(&Controller::named(ONLINE)?, &start, 0)?;
         let mut digest = EpisodeDigest::default();
         let capture =

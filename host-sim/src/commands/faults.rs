@@ -14,12 +14,13 @@ use super::{
     shard::ShardArguments,
 };
 use crate::{
-    controllers::{Controller, EXPERT, EvalConfig},
+    medium::options::{Faults, Trust},
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::{self, FaultArguments, TrustArguments},
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
     jobs::{self, Schedule},
+    controllers::{Controller, EXPERT, EvalConfig},
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},

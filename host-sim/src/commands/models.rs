@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    controllers::EvalConfig,
     error::{Error, Result},
+    controllers::EvalConfig,
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::{Architecture, RecipeName},
-    world::{World, flock::Flock},
+    world::{Environment, flock::Flock},
 };
 
 /// Task, network and link profile.

@@ -21,16 +21,16 @@ use super::{
     recordings::RecordArguments, scenario::ScenarioArguments,
 };
 use crate::{
-    episode::EpisodeMetrics,
+    medium::options::Faults,
     error::Result,
     fault_options::FaultArguments,
+    episode::EpisodeMetrics,
     key,
-    medium::options::Faults,
     model::ModelFile,
     option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Target that robots run on.
@@ -121,7 +121,7 @@ struct Setup {
 }
 
 struct RunResult {
-    flight: Flight,
+    flight: EpisodeMetrics,
     replay: Replay,
     digest: String,
     seconds: f64,

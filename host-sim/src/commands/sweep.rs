@@ -15,10 +15,10 @@ use crate::{
         scenario::ScenarioArguments,
         shard::ShardArguments,
     },
-    controllers::{EXPERT, EvalConfig},
     error::{Error, Result},
-    evaluate::{self, Case, Outcome, Summary, evaluate_all},
+    evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
     fault_options::{FaultArguments, TrustArguments},
+    controllers::{EXPERT, EvalConfig},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
@@ -246,7 +246,7 @@ impl SweepArguments {
 
     /// Returns the page with the chart and all numbers.
     fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
-        let series = |(index, outcome): (usize, &Outcome)| Series {
+        let series = |(index, outcome): (usize, &ControllerResult)| Series {
             name: outcome.title.to_owned(),
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
@@ -284,7 +284,7 @@ impl SweepArguments {
     }
 
     /// Joins the tables of all values, with the value as the first column.
-    fn rows(&self, points: &[Point], rows: fn(&[Outcome]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
+    fn rows(&self, points: &[Point], rows: fn(&[ControllerResult]) -> Vec<Vec<String>>) -> Vec<Vec<String>> {
         let mut all = Vec::new();
         for (index, point) in points.iter().enumerate() {
             for (line, mut row) in rows(&point.outcomes).into_iter().enumerate() {
@@ -322,7 +322,7 @@ impl SweepArguments {
 }
 
 /// Returns all controllers but the expert, with their indices.
-fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &Outcome)> {
+fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &ControllerResult)> {
     let first = points.first().map_or(&[][..], |point| &point.outcomes);
     first.iter().enumerate().filter(|(_, outcome)| outcome.name != EXPERT)
 }

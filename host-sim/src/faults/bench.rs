@@ -36,7 +36,7 @@ pub struct Bench<W: Environment> {
 /// One episode with faults and the states of all robots at all ticks.
 #[derive(Clone, Debug)]
 pub struct FaultFlight<W: Environment> {
-    pub flight: Flight,
+    pub flight: EpisodeMetrics,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
@@ -124,9 +124,9 @@ impl<W: Environment> FaultFlights<W> {
     }
 
     /// Returns the sum of the counters of all swarms.
-    pub fn tally(&self) -> Counters {
+    pub fn counters(&self) -> Counters {
         let mut sum = Counters::default();
-        self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
+        self.flights.iter().filter_map(|flown| flown.flight.counters.as_ref()).for_each(|counters| sum.add(counters));
         sum
     }
 

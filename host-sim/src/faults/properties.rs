@@ -18,7 +18,7 @@ const MOST_REFUSED: f64 = 0.02;
 /// Measurements of the episodes of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurements<'a> {
-    pub tally: &'a Counters,
+    pub counters: &'a Counters,
     /// Cost relative to the episodes without the fault.
     pub ratio: f64,
     /// Distances between robots.
@@ -47,36 +47,36 @@ pub(super) fn same_bits(of: &Measurements<'_>) -> (bool, String) {
 
 /// Late frames are used with their time stamp or ignored.
 pub(super) fn late_ignored(of: &Measurements<'_>) -> (bool, String) {
-    let refused = |reason| of.tally.refused.of(reason);
+    let refused = |reason| of.counters.refused.of(reason);
     let old = refused(FrameError::Replayed) + refused(FrameError::OutOfWindow);
     (old > 0, format!("{old} old frames ignored"))
 }
 
 pub(super) fn some_refused(of: &Measurements<'_>) -> (bool, String) {
-    let refused = of.tally.refused.total();
-    (refused > 0, format!("{refused} of {} frames refused", of.tally.heard))
+    let refused = of.counters.refused.total();
+    (refused > 0, format!("{refused} of {} frames refused", of.counters.heard))
 }
 
 pub(super) fn replays_refused(of: &Measurements<'_>) -> (bool, String) {
-    let refused = u64::from(of.tally.refused.total());
-    (of.same && refused == of.tally.replayed, format!("{refused} of {} refused", of.tally.replayed))
+    let refused = u64::from(of.counters.refused.total());
+    (of.same && refused == of.counters.replayed, format!("{refused} of {} refused", of.counters.replayed))
 }
 
 pub(super) fn forgeries_refused(of: &Measurements<'_>) -> (bool, String) {
-    let Counters { forged, fooled, refused, .. } = of.tally;
+    let Counters { forged, fooled, refused, .. } = of.counters;
     let accepted = forged - u64::from(refused.of(FrameError::Forged));
     (of.same && accepted == 0 && *fooled == 0, format!("{accepted} of {forged} accepted"))
 }
 
 /// Frames delayed by an attacker are rejected and have the effect of lost frames.
 pub(super) fn delay_refused(of: &Measurements<'_>) -> (bool, String) {
-    let all = of.same && u64::from(of.tally.refused.total()) == of.tally.heard;
+    let all = of.same && u64::from(of.counters.refused.total()) == of.counters.heard;
     let words = if all { "all refused: as a jammer's, to the last bit" } else { "NOT ALL REFUSED" };
     (all, words.into())
 }
 
 pub(super) fn liars_rejected(of: &Measurements<'_>) -> (bool, String) {
-    let exchanges = of.tally.longest_deceived;
+    let exchanges = of.counters.longest_deceived;
     let words = match exchanges {
         0 => "never believed".into(),
         1 => "believed in one exchange at most".into(),
@@ -93,14 +93,14 @@ pub(super) fn never_within_5_cm(of: &Measurements<'_>) -> (bool, String) {
 
 /// Honest noisy robots are accepted.
 pub(super) fn believed(of: &Measurements<'_>) -> (bool, String) {
-    let refused = of.tally.truths.share();
+    let refused = of.counters.truths.share();
     let words = format!("{:.2} % of honest words refused", 100.0 * refused);
     (refused <= MOST_REFUSED, words)
 }
 
 /// Reports the share of accepted honest messages without a limit.
 pub(super) fn share_believed(of: &Measurements<'_>) -> (bool, String) {
-    (true, format!("{:.2} % of honest words refused", 100.0 * of.tally.truths.share()))
+    (true, format!("{:.2} % of honest words refused", 100.0 * of.counters.truths.share()))
 }
 
 /// The fault causes no additional close pair.
@@ -111,7 +111,7 @@ pub(super) fn no_close_pair(of: &Measurements<'_>) -> (bool, String) {
 
 /// All remaining robots get the new key soon, and frames of excluded ones are rejected.
 pub(super) fn rekeyed(of: &Measurements<'_>) -> (bool, String) {
-    let Counters { longest_rekey, fooled, .. } = of.tally;
+    let Counters { longest_rekey, fooled, .. } = of.counters;
     let words = match longest_rekey {
         0 => "everybody in time".into(),
         ticks => format!("the last {ticks} ticks late"),
@@ -120,27 +120,27 @@ pub(super) fn rekeyed(of: &Measurements<'_>) -> (bool, String) {
 }
 
 pub(super) fn back_soon(of: &Measurements<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_return;
+    let ticks = of.counters.longest_return;
     (ticks <= SOON, format!("back within {ticks} ticks"))
 }
 
 pub(super) fn forgotten_soon(of: &Measurements<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_stale;
+    let ticks = of.counters.longest_stale;
     (ticks <= SOON, format!("forgotten within {ticks} ticks"))
 }
 
 pub(super) fn within_guard(of: &Measurements<'_>) -> (bool, String) {
-    let untimely = of.tally.refused.of(FrameError::OutOfWindow);
+    let untimely = of.counters.refused.of(FrameError::OutOfWindow);
     (untimely == 0, format!("{untimely} frames out of the guard"))
 }
 
 pub(super) fn heard_again(of: &Measurements<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_muted;
+    let ticks = of.counters.longest_muted;
     (ticks <= SOON_OVER, format!("heard again within {ticks} ticks"))
 }
 
 pub(super) fn not_crowded_out(of: &Measurements<'_>) -> (bool, String) {
-    let ticks = of.tally.longest_crowded;
+    let ticks = of.counters.longest_crowded;
     (ticks <= SOON_OVER, format!("without a true neighbor for {ticks} ticks"))
 }
 
@@ -151,20 +151,20 @@ pub(super) fn agrees_again(of: &Measurements<'_>) -> (bool, String) {
 }
 
 pub(super) fn comes_to_rest(of: &Measurements<'_>) -> (bool, String) {
-    let [hold, slow, stop] = of.tally.alone;
-    let frozen = of.tally.learned_alone == 0;
+    let [hold, slow, stop] = of.counters.alone;
+    let frozen = of.counters.learned_alone == 0;
     let learning = if frozen { "frozen" } else { "NOT FROZEN" };
     let phases = hold > 0 && slow > 0 && stop > 0;
     (frozen && phases, format!("held {hold}, slowed {slow}, stopped {stop} ticks, learning {learning}"))
 }
 
 pub(super) fn inside_the_ball(of: &Measurements<'_>) -> (bool, String) {
-    (of.tally.violations == 0, "inside the ball".into())
+    (of.counters.violations == 0, "inside the ball".into())
 }
 
 /// The last frame is counted as a flood but not read.
 pub(super) fn within_budget(of: &Measurements<'_>) -> (bool, String) {
-    let most = of.tally.most_heard.saturating_sub(1);
+    let most = of.counters.most_heard.saturating_sub(1);
     (most <= MAX_FRAMES, format!("at most {most} looked at"))
 }
 
@@ -174,17 +174,14 @@ mod tests {
     use crate::counters::MessageCounts;
 
     /// Evaluates a property on modified default measurements.
-    fn holds(
-        property: Property,
-        change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>),
-    ) -> bool {
-        let (mut tally, mut nearness) = (
+    fn holds(property: Property, change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>)) -> bool {
+        let (mut counters, mut nearness) = (
             Counters::default(),
             Nearness { close_pairs: 0.0, expert: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
         );
-        let (none, near) = (tally.clone(), nearness);
+        let (none, near) = (counters.clone(), nearness);
         let mut of = Measurements {
-            tally: &none,
+            counters: &none,
             ratio: 1.0,
             nearness: &near,
             close_without: 0.0,
@@ -192,33 +189,33 @@ mod tests {
             apart: 0.0,
             last: 0.0,
         };
-        change(&mut tally, &mut nearness, &mut of);
-        property(&Measurements { tally: &tally, nearness: &nearness, ..of }).0
+        change(&mut counters, &mut nearness, &mut of);
+        property(&Measurements { counters: &counters, nearness: &nearness, ..of }).0
     }
 
     /// Checks that a property holds up to a limit of a counter and not beyond it.
     fn holds_up_to(property: Property, most: u32, place: fn(&mut Counters) -> &mut u32) {
-        assert!(holds(property, |tally, _, _| *place(tally) = most));
-        assert!(!holds(property, |tally, _, _| *place(tally) = most + 1));
+        assert!(holds(property, |counters, _, _| *place(counters) = most));
+        assert!(!holds(property, |counters, _, _| *place(counters) = most + 1));
     }
 
     #[test]
     fn late_events_fail_the_property() {
-        holds_up_to(back_soon, 20, |tally| &mut tally.longest_return);
-        holds_up_to(forgotten_soon, 20, |tally| &mut tally.longest_stale);
-        holds_up_to(heard_again, 50, |tally| &mut tally.longest_muted);
-        holds_up_to(not_crowded_out, 50, |tally| &mut tally.longest_crowded);
-        holds_up_to(liars_rejected, 5, |tally| &mut tally.longest_deceived);
+        holds_up_to(back_soon, 20, |counters| &mut counters.longest_return);
+        holds_up_to(forgotten_soon, 20, |counters| &mut counters.longest_stale);
+        holds_up_to(heard_again, 50, |counters| &mut counters.longest_muted);
+        holds_up_to(not_crowded_out, 50, |counters| &mut counters.longest_crowded);
+        holds_up_to(liars_rejected, 5, |counters| &mut counters.longest_deceived);
         // The last frame is counted but not read.
-        holds_up_to(within_budget, MAX_FRAMES + 1, |tally| &mut tally.most_heard);
+        holds_up_to(within_budget, MAX_FRAMES + 1, |counters| &mut counters.most_heard);
     }
 
     #[test]
     fn accepted_invalid_frames_fail_the_property() {
-        let refuse = |tally: &mut Counters, reason| tally.refused.count_many(reason, 9);
-        assert!(holds(replays_refused, |tally, _, _| {
-            refuse(tally, FrameError::OutOfWindow);
-            tally.replayed = 9;
+        let refuse = |counters: &mut Counters, reason| counters.refused.count_many(reason, 9);
+        assert!(holds(replays_refused, |counters, _, _| {
+            refuse(counters, FrameError::OutOfWindow);
+            counters.replayed = 9;
         }));
         assert!(!holds(replays_refused, |counters, _, _| counters.replayed = 9));
         assert!(!holds(replays_refused, |_, _, of| of.same = false));
@@ -261,9 +258,9 @@ mod tests {
 
     #[test]
     fn delayed_frames_must_have_the_effect_of_lost_frames() {
-        let refuse = |tally: &mut Counters, refused| {
-            tally.heard = 100;
-            tally.refused.count_many(FrameError::OutOfWindow, refused);
+        let refuse = |counters: &mut Counters, refused| {
+            counters.heard = 100;
+            counters.refused.count_many(FrameError::OutOfWindow, refused);
         };
         assert!(holds(delay_refused, |counters, _, _| refuse(counters, 100)));
         assert!(!holds(delay_refused, |counters, _, _| refuse(counters, 99)));
@@ -276,8 +273,8 @@ mod tests {
     #[test]
     fn rejected_noise_and_close_robots_fail_the_property() {
         let words = |told, refused| Words { told, refused };
-        assert!(holds(believed, |tally, _, _| tally.truths = words(100, 2)));
-        assert!(!holds(believed, |tally, _, _| tally.truths = words(100, 3)));
+        assert!(holds(believed, |counters, _, _| counters.truths = words(100, 2)));
+        assert!(!holds(believed, |counters, _, _| counters.truths = words(100, 3)));
         assert!(
             holds(no_close_pair, |_, _, _| {}) && !holds(no_close_pair, |_, near, _| near.close_pairs = 0.1)
         );

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     error::Result,
-    world::{Scenario, World},
+    medium::options::Faults,
+    world::{Environment, Scenario},
 };
 
 /// Reference episodes by length, swarms and settings, each run once.
@@ -71,9 +72,9 @@ impl<W: Environment> Rows<W> {
             Yardstick::ExpertToo => nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default()),
             Yardstick::Jammed => nearness.allow(without.close_pairs()),
         }
-        let (tally, ratio) = (flown.tally(), flown.ratio(without));
+        let (counters, ratio) = (flown.counters(), flown.ratio(without));
         let (held, mut property) = (case.property)(&Measurements {
-            tally: &tally,
+            counters: &counters,
             ratio,
             nearness: &nearness,
             close_without: without.close_pairs(),

@@ -32,7 +32,7 @@ pub struct FlightsPage<'a> {
     pub heading: String,
     /// Name of the score, with its unit.
     pub score: &'static str,
-    pub outcomes: &'a [Outcome],
+    pub outcomes: &'a [ControllerResult],
     /// Robots of a swarm.
     pub robots: usize,
     /// Recording of one swarm.

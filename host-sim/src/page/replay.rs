@@ -110,7 +110,7 @@ impl Recorder {
         }
     }
 
-    fn recording<W: Environment>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
+    fn recording<W: Environment>(&self, name: &'static str, title: &str, flight: &EpisodeMetrics) -> Recording {
         Recording {
             name,
             title: title.into(),

@@ -20,7 +20,7 @@ pub struct VisibleFaults {
 
 impl VisibleFaults {
     /// Records a tick of the first robots.
-    pub fn see<W: Environment>(&mut self, moment: &Moment<'_, W>, robots: usize) {
+    pub fn see<W: Environment>(&mut self, moment: &TickView<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
         if tick == 0 {
             self.liars = (0..robots).filter(|robot| !moment.swarm.counts(*robot)).collect();
@@ -52,8 +52,8 @@ impl VisibleFaults {
 mod tests {
     use super::*;
     use crate::{
-        controllers::{Controller, EvalConfig, ONLINE},
         medium::options::Faults,
+        controllers::{Controller, EvalConfig, ONLINE},
         page::replay::record,
         recipe::RecipeName,
         world::Scenario,

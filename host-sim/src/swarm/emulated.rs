@@ -129,7 +129,7 @@ impl Emulated {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
         let told = told
-            .map(|key| Provisioning { key, roster: if self.proofs { station::roster(name) } else { &[] } });
+            .map(|key| Provisioning { key, roster: if self.proofs { key_operator::peer_keys(name) } else { &[] } });
         Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.position(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }

@@ -129,7 +129,7 @@ impl Emulator {
     }
 
     /// Receives the result of this tick.
-    pub fn outcome(&mut self) -> io::Result<Outcome> {
+    pub fn outcome(&mut self) -> io::Result<TickOutcome> {
         let counts: emulation::TickResult = self.read()?;
         let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
         self.read_bytes(bytemuck::cast_slice_mut(&mut command))?;

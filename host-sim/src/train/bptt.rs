@@ -51,7 +51,7 @@ struct RecordedEpisode<W: Environment> {
 }
 
 impl<W: Environment> Observer<W> for RecordedEpisode<W> {
-    fn observe(&mut self, moment: &Moment<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
         let mut memories = Vec::new();
@@ -126,7 +126,7 @@ fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
 
 /// Computes forward and backward pass of one episode.
 fn one<W: Environment>(
-    start: &Start<W>,
+    start: &Episode<W>,
     draft: &Draft<'_, W::Task>,
     net: &Net<'_>,
     through: &Bptt,
@@ -139,7 +139,7 @@ fn one<W: Environment>(
     let stop = std::sync::atomic::AtomicBool::new(false);
     // One more tick contains the final score.
     let condition = Scenario { ticks: start.condition.ticks + 1, ..start.condition };
-    let start = Start { condition, ..start.clone() };
+    let start = Episode { condition, ..start.clone() };
     start.fly(&draft.task, swarm.as_mut(), &mut [&mut flown], &stop)?;
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
@@ -311,8 +311,7 @@ mod tests {
 
     #[test]
     fn the_gradient_matches_finite_differences() {
-        let quirks =
-            ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
+        let quirks = ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
         for (scale, exchange, quirks, normalized) in [
             (Scale::Closed, 1, ModelMismatch::default(), true),
             (Scale::Mean, 1, ModelMismatch::default(), false),
@@ -380,8 +379,7 @@ mod tests {
 
     #[test]
     fn gradients_are_deterministic_for_any_number_of_threads() {
-        let setting =
-            setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
+        let setting = setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| loss_and_gradient(&weights(), &setting, 0))

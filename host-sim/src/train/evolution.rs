@@ -64,7 +64,7 @@ fn costs<W: Environment>(
 }
 
 /// Returns the mean cost of episodes, each relative to a constant initial score.
-fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Start<W>]) -> Result<f64> {
+fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Episode<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
         let mut swarm = draft.typed::<W::Shapes>(&start.states)?;

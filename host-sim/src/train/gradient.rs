@@ -123,7 +123,7 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
         let upper = (1..layers).map(|layer| vec![0.0; robots * net.size.inputs(layer)]);
         std::iter::once(Vec::new()).chain(upper).collect()
     };
-    let mut grad = zero_command();
+    let mut grad = nothing();
     for tick in (first..ticks.end).rev() {
         let pass = &passes[tick - first];
         let error = if ticks.contains(&tick) {
@@ -133,7 +133,7 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
             vec![0.0; pass.output.len()]
         };
         net.backward(pass, &error, &mut grad, &mut sums);
-        let mut earlier = zero_command();
+        let mut earlier = nothing();
         for layer in 1..layers {
             exchange_back(&mut earlier[layer], &grad[layer], &trajectory.links[tick], scale, hidden);
         }

@@ -41,7 +41,7 @@ pub struct Recipe<W: Environment> {
     /// Episodes per validation.
     pub validations: usize,
     /// Task settings and online learning.
-    pub settings: Settings<W::Task>,
+    pub settings: TrainingConfig<W::Task>,
     /// Link profile to train for.
     pub profile: Profile,
     /// Control ticks per exchange to train for.
@@ -181,7 +181,7 @@ impl<W: Environment> Recipe<W> {
 
 /// Returns the largest command: the clamped value of a huge one.
 fn limit<W: Environment>(task: &W::Task) -> f32 {
-    let mut huge = <W::Task as Flown>::zero_command();
+    let mut huge = <W::Task as SimTask>::zero_command();
     huge.as_mut().fill(1.0e18);
     task.saturate(&huge).as_ref().first().copied().unwrap_or(1.0)
 }

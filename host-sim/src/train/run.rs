@@ -244,7 +244,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     }
 
     /// Returns the mean total score of a controller over the validation episodes.
-    fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
+    fn mean_total<'s>(&self, make: &(dyn Fn(&Episode<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
         let Config { name, recipe, .. } = self.config;
         let totals = (0..recipe.validations)
             .into_par_iter()

@@ -8,7 +8,7 @@ use wdgnn_core::{
     agent::{Agent, Config},
     message::{Message, MessageOf},
     model::Model,
-    task::{State as _, Task},
+    task::{NodeId, State as _, Task},
     tensor::Tensor as _,
 };
 use wdgnn_link::link::{MessageLink as _, RadioLink as _, Reception};
@@ -16,6 +16,7 @@ use wdgnn_robot::{onboard::MAX_BUFFER_LEN, ports::Sensed, robot::Robot, safety::
 
 use crate::{
     error::Result,
+    links::Links,
     medium::{
         any_link::{AnyLink, AnyLinkOf},
         robot_config::{SimRobot, SwarmConfig},
@@ -62,10 +63,32 @@ where
 {
     /// Creates a swarm of one model at its start.
     pub fn new(config: &SwarmConfig<M, T>, profile: Profile, online: Online<T>, start: &[T::State]) -> Self {
-        let robots = (0..).zip(start).map(|(id, state)| config.build(id, *state, profile, None)).collect();
+        let start = (0..).zip(start).map(|(id, state)| (id, *state));
+        Self::with_addresses(config, profile, online, start)
+    }
+
+    /// Creates a swarm with these addresses and initial states.
+    pub fn with_addresses(
+        config: &SwarmConfig<M, T>,
+        profile: Profile,
+        online: Online<T>,
+        start: impl Iterator<Item = (NodeId, T::State)>,
+    ) -> Self {
+        let robots: Vec<_> = start.map(|(id, state)| config.build(id, state, profile, None)).collect();
         let decoder: AnyLinkOf<M, T> = AnyLink::new(profile, config.checksum, None);
         let frames = decoder.frames() as usize;
-        Self { robots, profile, decoder, frames, sent: Vec::with_capacity(start.len() * frames), online }
+        let sent = Vec::with_capacity(robots.len() * frames);
+        Self { robots, profile, decoder, frames, sent, online }
+    }
+
+    /// Robots of the swarm.
+    pub fn robots(&self) -> &[SimRobot<M, T>] {
+        &self.robots
+    }
+
+    /// Robots of the swarm, to change or remove between ticks.
+    pub fn robots_mut(&mut self) -> &mut Vec<SimRobot<M, T>> {
+        &mut self.robots
     }
 
     /// Encodes and decodes the messages of one robot.
@@ -85,20 +108,28 @@ where
             self.sent.push(received.map(|reception| (message, reception)));
         }
     }
-}
 
-impl<T, M> Swarm<T> for Typed<T, M>
-where
-    T: SimTask,
-    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync,
-{
-    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
+    /// Runs one tick. `falsify` changes the state in a robot's message, by the robot's index.
+    pub fn run_tick(
+        &mut self,
+        tick: u32,
+        states: &[T::State],
+        links: &Links,
+        mut falsify: impl FnMut(usize, &mut T::State),
+        commands: &mut Vec<T::Command>,
+    ) where
+        M: Send + Sync,
+    {
         self.sent.clear();
-        for (index, state) in scene.states.iter().enumerate().take(self.robots.len()) {
+        for (index, state) in states.iter().enumerate().take(self.robots.len()) {
             let robot = &mut self.robots[index];
-            robot.sense(scene.tick, Some(Sensed::now(*state)));
+            robot.sense(tick, Some(Sensed::now(*state)));
             if robot.sends() {
+                let first = self.sent.len();
                 self.send(index);
+                for (message, _) in self.sent[first..].iter_mut().flatten() {
+                    falsify(index, &mut message.state);
+                }
             } else {
                 self.sent.extend((0..self.frames).map(|_| None));
             }
@@ -108,7 +139,7 @@ where
         let (sent, frames) = (&self.sent, self.frames);
         let receive_and_act = |(first, (robots, commands)): Chunk<'_, M, T>| {
             for ((index, robot), command) in (first..).zip(robots).zip(commands) {
-                for &other in scene.links.of(index) {
+                for &other in links.of(index) {
                     let from = other as usize * frames;
                     for (message, reception) in
                         sent.get(from..from + frames).unwrap_or_default().iter().flatten()
@@ -132,9 +163,18 @@ where
             let agents = self.robots.iter_mut().map(Robot::agent_mut).collect();
             learn_centrally(&config, agents, step, rule, commands);
         }
+    }
+}
+
+impl<T, M> Swarm<T> for Typed<T, M>
+where
+    T: SimTask,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync,
+{
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Command>) -> Result {
+        self.run_tick(scene.tick, scene.states, scene.links, |_, _| {}, commands);
         Ok(())
     }
-
     fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let robot = self.robots.get(robot)?;
         let offline = robot.config().agent.model.offline().numbers();

@@ -169,7 +169,7 @@ pub trait Consistency: Task {
         None
     }
 
-    /// Compares what the actuators were told with what they did, both averaged over 0.2 s. The default does not know.
+    /// Compares commanded with realized commands, both averaged over 0.2 s. The default is unknown.
     fn actuator_response(
         &self,
         _own: &Self::State,

@@ -4,7 +4,7 @@ use std::{path::Path, sync::atomic::AtomicBool};
 
 use crate::{
     error::Result,
-    evaluate::{MeanStd, Outcome, Summary},
+    evaluate::{ControllerResult, MeanStd, Summary},
     model::ModelFile,
     progress::Progress,
     recipe::{Architecture, RecipeName},
@@ -53,10 +53,10 @@ impl Watcher for BarOnly<'_> {
 }
 
 /// Averages realizations as the paper does: mean and standard deviation over the realizations' means over swarms.
-pub fn average(realizations: &[Vec<Outcome>]) -> Vec<Outcome> {
+pub fn average(realizations: &[Vec<ControllerResult>]) -> Vec<ControllerResult> {
     let first = realizations.first().map_or(&[][..], Vec::as_slice);
     let rows = first.iter().enumerate().map(|(row, outcome)| {
-        let each: Vec<&Outcome> = realizations.iter().map(|outcomes| &outcomes[row]).collect();
+        let each: Vec<&ControllerResult> = realizations.iter().map(|outcomes| &outcomes[row]).collect();
         let spread = |value: fn(&Summary) -> f64| {
             MeanStd::of(&each.iter().map(|outcome| value(&outcome.summary)).collect::<Vec<_>>())
         };
@@ -73,7 +73,7 @@ pub fn average(realizations: &[Vec<Outcome>]) -> Vec<Outcome> {
             refused: None,
         };
         let flights = each.iter().flat_map(|outcome| outcome.flights.clone()).collect();
-        Outcome { flights, summary, ..outcome.clone() }
+        ControllerResult { flights, summary, ..outcome.clone() }
     });
     rows.collect()
 }

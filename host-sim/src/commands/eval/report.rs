@@ -10,16 +10,15 @@ use super::{
     delayed::{Delayed, Scores},
 };
 use crate::{
-    airtime::{Airtime, MOST_USE},
+    airtime::{Airtime, MAX_CHANNEL_USE},
     commands::{
         capitalized,
         comparison::{self, OverSeeds},
         describe_link,
     },
-    controllers::{EXPERT, OFFLINE, ONLINE},
-    counters::format_rejections,
     error::Result,
-    evaluate::{self, MeanStd, Outcome, Summary},
+    evaluate::{self, ControllerResult, MeanStd, Summary},
+    controllers::{EXPERT, OFFLINE, ONLINE},
     origin::Origin,
     page::{
         self,
@@ -28,7 +27,8 @@ use crate::{
     },
     profiles::Profile,
     table,
-    world::{World, flock::Flock},
+    counters::format_rejections,
+    world::{Environment, flock::Flock},
 };
 
 /// JSON output.
@@ -65,7 +65,7 @@ impl<W: Environment> Evaluation<'_, W> {
     /// Returns the page. Runs the first swarm again for the replay, unless it was recorded.
     pub(super) fn page(
         &self,
-        outcomes: &[Outcome],
+        outcomes: &[ControllerResult],
         recorded: Option<&Replay>,
         delayed: Option<&Delayed>,
         origin: &Origin,
@@ -77,7 +77,7 @@ impl<W: Environment> Evaluation<'_, W> {
             let shown = eval.controllers().into_iter().filter(|controller| controller.shown).collect();
             &page::replay::record(eval, shown, condition, self.arguments.seed, &|| {})?.0
         };
-        let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+        let shown: Vec<ControllerResult> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));
         let title = if Self::is_flocking() { "Flocking".into() } else { capitalized(W::TITLE) };
         Ok(page::flights(&page::FlightsPage {
@@ -119,7 +119,7 @@ impl<W: Environment> Evaluation<'_, W> {
     }
 
     /// Rows of the table: those of short tables, or all.
-    fn rows(&self, outcomes: &[Outcome], all: bool) -> Vec<Vec<String>> {
+    fn rows(&self, outcomes: &[ControllerResult], all: bool) -> Vec<Vec<String>> {
         let shown = outcomes.iter().filter(|outcome| all || outcome.shown);
         comparison::rows(outcomes, shown, all, self.is_paper())
     }
@@ -156,7 +156,7 @@ impl<W: Environment> Evaluation<'_, W> {
     }
 
     /// Prints mean and standard deviation over several seeds.
-    pub(super) fn print_seeds(&self, outcomes: &[Outcome], over_seeds: &SeedRows) {
+    pub(super) fn print_seeds(&self, outcomes: &[ControllerResult], over_seeds: &SeedRows) {
         if over_seeds.is_empty() {
             return;
         }
@@ -172,7 +172,7 @@ impl<W: Environment> Evaluation<'_, W> {
 
     pub(super) fn output<'a>(
         &self,
-        outcomes: &'a [Outcome],
+        outcomes: &'a [ControllerResult],
         over_seeds: &SeedRows,
         delayed: Option<&Delayed>,
         digest: Option<String>,
@@ -195,7 +195,7 @@ impl<W: Environment> Evaluation<'_, W> {
         }
     }
 
-    pub(super) fn print_table(&self, outcomes: &[Outcome], digest: Option<&str>) {
+    pub(super) fn print_table(&self, outcomes: &[ControllerResult], digest: Option<&str>) {
         let (arguments, condition) = (self.arguments, &self.condition);
         let title = match (self.is_paper(), Self::is_flocking()) {
             (true, _) => "The paper's condition: ".into(),
@@ -259,7 +259,7 @@ impl<W: Environment> Evaluation<'_, W> {
 }
 
 /// Returns one sentence about the effect of online learning. `as_trained`: whether robots behave as in training.
-fn finding(outcomes: &[Outcome], as_trained: bool) -> String {
+fn finding(outcomes: &[ControllerResult], as_trained: bool) -> String {
     let of = |name| evaluate::find(outcomes, name);
     let [Some(offline), Some(online)] = [OFFLINE, ONLINE].map(of) else { return String::new() };
     let Some(expert) = of(EXPERT) else {
@@ -287,8 +287,8 @@ fn finding(outcomes: &[Outcome], as_trained: bool) -> String {
 }
 
 /// Prints the rejected frames of each controller by reason.
-fn print_rejected(outcomes: &[Outcome]) {
-    for Outcome { title, summary, .. } in outcomes {
+fn print_rejected(outcomes: &[ControllerResult]) {
+    for ControllerResult { title, summary, .. } in outcomes {
         if let (Some(heard), Some(refused)) = (summary.heard, &summary.refused) {
             println!("{title}: {heard} frames received, rejected: {}", format_rejections(refused));
         }
@@ -300,7 +300,7 @@ fn print_airtime(profile: Profile, robots: usize) {
     let Some(radio) = profile.radio() else { return };
     if let Some(airtime) = Airtime::new(profile, radio) {
         let usage = airtime.usage(robots, profile.rate());
-        let verdict = if usage > MOST_USE { ", above the limit: see `host-sim airtime`" } else { "" };
+        let verdict = if usage > MAX_CHANNEL_USE { ", above the limit: see `host-sim airtime`" } else { "" };
         println!(
             "\nair: {} exchanges a second take {:.1} % of {}, if all robots hear each other{verdict}",
             profile.rate(),

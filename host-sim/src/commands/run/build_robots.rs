@@ -25,18 +25,18 @@ pub(super) struct RobotBuilder<'a, W: Environment> {
     /// Network of the robots.
     pub network: Network<'a, W::Task>,
     /// Radio medium with faults.
-    pub air: Air<'a>,
+    pub air: RadioConfig<'a>,
 }
 
 impl<'a, W: Environment> RobotBuilder<'a, W> {
     /// Draws the initial states.
-    pub fn draw(&self) -> Result<Start<W>> {
+    pub fn draw(&self) -> Result<Episode<W>> {
         let mut random = generator(self.arguments.seed, Purpose::Testing, 0);
         Episode::draw(&W::default(), self.condition, &mut random)
     }
 
     /// Builds native robots.
-    pub fn native(&self, start: &Start<W>) -> Result<AnySwarm<'a, W::Task>> {
+    pub fn native(&self, start: &Episode<W>) -> Result<AnySwarm<'a, W::Task>> {
         if self.arguments.is_packed(self.condition.robots) {
             return self.network.packed(&start.states);
         }

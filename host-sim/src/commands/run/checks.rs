@@ -2,8 +2,8 @@
 
 use super::{RunArguments, Target};
 use crate::{
-    error::{Error, Result},
     medium::options::Faults,
+    error::{Error, Result},
     world::Environment,
 };
 

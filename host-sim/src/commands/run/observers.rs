@@ -33,7 +33,7 @@ impl<W: Environment> Observer<W> for Losses {
         Ok(())
     }
 
-    fn lost(&mut self, tick: u32, failure: &str) {
+    fn robot_lost(&mut self, tick: u32, failure: &str) {
         self.0.push(format!("tick {tick}: {failure}"));
     }
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::{RunArguments, RunResult, Target};
 use crate::{
     commands::{capitalized, comparison, describe_link},
-    controllers::{ONLINE, ONLINE_TITLE},
+    evaluate::{ControllerResult, Summary},
     episode::EpisodeMetrics,
-    evaluate::{Outcome, Summary},
+    controllers::{ONLINE, ONLINE_TITLE},
     origin::Origin,
     page::{self, flights::counted},
     world::{Environment, Scenario},
@@ -32,7 +32,7 @@ pub(super) struct Output {
 }
 
 impl RunArguments {
-    pub(super) fn outcome(result: &RunResult) -> Outcome {
+    pub(super) fn outcome(result: &RunResult) -> ControllerResult {
         let flights = vec![result.flight.clone()];
         let summary = Summary::of(&flights);
         ControllerResult { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
@@ -42,7 +42,7 @@ impl RunArguments {
         &self,
         condition: &Scenario,
         result: &RunResult,
-        outcomes: &[Outcome],
+        outcomes: &[ControllerResult],
         origin: &Origin,
     ) -> String {
         page::flights(&page::FlightsPage {
@@ -76,7 +76,7 @@ impl RunArguments {
 
     pub(super) fn output(condition: &Scenario, result: &RunResult, twin: Option<&RunResult>) -> Output {
         let RunResult { flight, digest, seconds, .. } = result;
-        let tally = flight.tally.clone().unwrap_or_default();
+        let counters = flight.counters.clone().unwrap_or_default();
         Output {
             robots: condition.robots,
             ticks: flight.score.len() as u32,
@@ -114,7 +114,7 @@ impl RunArguments {
     }
 
     /// Returns the score at each tick.
-    pub(super) fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
+    pub(super) fn csv_rows(flight: &EpisodeMetrics) -> Vec<Vec<String>> {
         let heading = vec!["tick".into(), "score".into()];
         let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
         std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()

@@ -33,7 +33,7 @@ impl RunArguments {
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile())).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(model, self.profile())? };
         let layout = W::layout();
-        let air = Air { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
+        let air = RadioConfig { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
         let robots = RobotBuilder::<W> { arguments: self, condition, network, air };
         let task = &robots.network.task;
         let start = robots.draw()?;
