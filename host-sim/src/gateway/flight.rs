@@ -1,24 +1,36 @@
 //! All simulated robots behind one gateway, from received to sent bytes of its line.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::{BTreeMap, BTreeSet};
 
-use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
-use wdgnn_link::{encoding::Codec, error::FrameErrorCounts, security::key::Key, tdma::Timing};
+use serde::{Serialize, Serializer};
+use wdgnn_core::{
+    message::Message,
+    task::{NodeId, State as _},
+    tasks::flocking::{Flocking, Motion},
+    weights::Weights,
+};
+use wdgnn_link::{
+    error::{FrameError, FrameErrorCounts},
+    header::FrameId,
+    link::{MessageLink as _, RadioLink as _},
+    security::key::Key,
+    tdma::Timing,
+};
 use wdgnn_protocol::{
     companion::{self, Command},
     gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, SendResult, ToGateway, VERSION},
     mac,
 };
-use wdgnn_robot::onboard::Robot;
+use wdgnn_robot::onboard::RobotModel;
 
-use super::{
-    counts::Counts,
-    decoder::{FrameContent, FrameDecoder},
-    simulated::{ReceivedFrame, Simulated, Words},
-};
+use super::simulated::Simulated;
 use crate::{
+    chips::twin,
+    counters::by_name,
     error::{Error, Result},
+    medium::any_link::{AnyLink, AnyLinkOf, RobotKeys},
     profiles::Profile,
+    scene::Frame,
     world::flock::variation,
 };
 
@@ -27,8 +39,10 @@ const BYTE_US: u64 = 32;
 const AROUND_BYTES: u64 = 8;
 
 /// Configuration of the simulated robots.
-#[allow(missing_debug_implementations, reason = "there is a key in it")]
-pub struct Settings {
+#[allow(missing_debug_implementations, reason = "contains a key")]
+pub struct Settings<'w> {
+    /// Weight file of the simulated robots.
+    pub weights: Weights<'w>,
     /// Addresses and initial motions of the simulated robots.
     pub simulated: Vec<(NodeId, Motion)>,
     /// Total number of robots; addresses start at 0. Frames from other addresses are dropped.
@@ -41,49 +55,107 @@ pub struct Settings {
     pub chance: u64,
 }
 
-/// Creates the robot with an address.
-type Make<'w, C> = Box<dyn FnMut(NodeId) -> Result<Robot<'w, C>> + 'w>;
+impl Settings<'_> {
+    fn is_simulated(&self, address: NodeId) -> bool {
+        self.simulated.iter().any(|(id, _)| *id == address)
+    }
+}
+
+/// Counters of frames and messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Frames of other robots that the gateway received.
+    pub heard: u64,
+    /// Frames received after their tick; they count for the next one.
+    pub late_up: u64,
+    /// Broadcasts of other devices.
+    pub foreign: u64,
+    /// Frames that the gateway's radio could not read.
+    pub spoilt: u64,
+    /// Frames passed to the gateway.
+    pub given: u64,
+    /// Frames passed to the gateway and sent.
+    pub sent: u64,
+    /// Frames dropped because the channel was busy.
+    pub busy: u64,
+    /// Frames dropped because their slot had begun.
+    pub late_down: u64,
+    /// Frames dropped because the gateway's queue was full.
+    pub refused_down: u64,
+    /// Frames lost between the gateway's radio and the serial line.
+    pub lost: u64,
+    /// Unreadable messages in both directions.
+    pub damaged: u64,
+    /// Frames of real robots that simulated robots accepted.
+    pub taken_of_real: u64,
+    /// Frames of simulated robots that simulated robots accepted.
+    pub taken_of_simulated: u64,
+    /// Frames from outside the radio range, by the sender's position.
+    pub beyond: u64,
+    /// Frames that simulated robots rejected, by reason.
+    #[serde(serialize_with = "serialize_by_name")]
+    pub refused: FrameErrorCounts,
+}
+
+fn serialize_by_name<S: Serializer>(
+    counts: &FrameErrorCounts,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    by_name(counts).serialize(to)
+}
+
+/// Last known state of a real robot, from its frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RealRobot {
+    /// Motion in its last frame.
+    pub motion: Motion,
+    /// Tick of its last frame.
+    pub tick: u32,
+    /// Number of its authentic frames.
+    pub frames: u64,
+}
 
 /// Running simulated robots.
-pub struct Flight<'w, C: Codec> {
-    settings: Settings,
-    make: Make<'w, C>,
-    pub decoder: FrameDecoder,
+pub struct Flight<'w> {
+    settings: Settings<'w>,
+    /// Reader of all frames on the channel.
+    decoder: AnyLinkOf<RobotModel<'w>, Flocking>,
     line: Deframer,
     gateway: Option<Hello>,
     /// Time of the gateway.
     now: u64,
     /// Simulated robots, after the gateway's first time message.
-    robots: Vec<Simulated<'w, C>>,
+    robots: Vec<Simulated<'w>>,
     /// Frames at the gateway by number, with sender and content.
-    given: BTreeMap<u16, (usize, Arc<[u8]>)>,
+    given: BTreeMap<u16, (usize, Frame)>,
     number: u16,
     /// Last reported gateway counters of lost frames and unread messages.
     told: Option<[u16; 2]>,
     /// End of the last closed tick.
     closed: u64,
     pub counts: Counts,
-    /// Frames that simulated robots rejected.
-    pub refused: FrameErrorCounts,
+    /// Real robots by address.
+    pub real: BTreeMap<NodeId, RealRobot>,
+    /// Addresses of simulated robots that other senders use.
+    pub conflicts: BTreeSet<NodeId>,
     /// Velocity variation of all robots at each tick of the first simulated one. Real robots count
     /// with their reported motion.
     pub variation: Vec<f64>,
 }
 
-impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
+impl std::fmt::Debug for Flight<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Flight").field("counts", &self.counts).finish_non_exhaustive()
     }
 }
 
-impl<'w, C: Codec> Flight<'w, C> {
+impl<'w> Flight<'w> {
     /// Creates robots that wait for their gateway.
-    pub fn new(settings: Settings, make: impl FnMut(NodeId) -> Result<Robot<'w, C>> + 'w) -> Self {
-        let simulated = settings.simulated.iter().map(|(id, _)| *id).collect();
+    pub fn new(settings: Settings<'w>) -> Self {
+        let keys = settings.key.as_ref().map(|group| RobotKeys { group, own: None });
         Self {
-            decoder: FrameDecoder::new(settings.key, settings.robots, simulated),
+            decoder: AnyLink::new(Profile::Dot154, settings.weights.checksum, keys),
             settings,
-            make: Box::new(make),
             line: Deframer::default(),
             gateway: None,
             now: 0,
@@ -93,7 +165,8 @@ impl<'w, C: Codec> Flight<'w, C> {
             told: None,
             closed: 0,
             counts: Counts::default(),
-            refused: FrameErrorCounts::default(),
+            real: BTreeMap::new(),
+            conflicts: BTreeSet::new(),
             variation: Vec::new(),
         }
     }
@@ -136,17 +209,17 @@ impl<'w, C: Codec> Flight<'w, C> {
             // Messages before the identification are ignored.
             Some(_) if self.gateway.is_none() => Ok(()),
             Some(FromGateway::Received { start, frame }) => {
-                self.counts.received += 1;
+                self.counts.heard += 1;
                 self.overhear(start, frame, true);
                 Ok(())
             }
             Some(FromGateway::Corrupt { start }) => {
                 self.counts.spoilt += 1;
-                self.robots.iter_mut().for_each(|robot| robot.spoilt(start));
+                self.robots.iter_mut().for_each(|robot| robot.clock.spoilt(start));
                 Ok(())
             }
             Some(FromGateway::SendDone { number, result, at }) => {
-                self.settle(number, result, at);
+                self.finish_send(number, result, at);
                 Ok(())
             }
             Some(FromGateway::Time { now, lost, malformed }) => {
@@ -186,7 +259,18 @@ impl<'w, C: Codec> Flight<'w, C> {
         self.counts.damaged += u64::from(told[1].wrapping_sub(before[1]));
     }
 
-    /// Handles a broadcast of a robot.
+    /// Reads a frame of any model: its number and the sender's motion. `None` if it is unreadable
+    /// or not authentic.
+    fn decode(&mut self, content: &[u8]) -> Option<(FrameId, Motion)> {
+        let id = self.decoder.id(0, content).filter(|id| id.sender < self.settings.robots)?;
+        let mut message = Message::empty(Motion::zero());
+        // The decoder has no clock: it reads each frame at the frame's tick.
+        let result = self.decoder.receive(id.sequence, &mut content.to_vec(), &mut message);
+        let is_read = matches!(result, Ok(_) | Err(FrameError::Model)) && message.state.is_admissible();
+        is_read.then_some((id, message.state))
+    }
+
+    /// Handles a broadcast of a real or simulated robot.
     fn overhear(&mut self, began: u64, frame: &[u8], real: bool) {
         let Some((note, content)) = mac::parse(frame) else {
             self.counts.foreign += 1;
@@ -194,23 +278,32 @@ impl<'w, C: Codec> Flight<'w, C> {
         };
         let ended = began + BYTE_US * (AROUND_BYTES + frame.len() as u64);
         self.counts.late_up += u64::from(ended <= self.closed);
-        let FrameContent { who, place } = self.decoder.see(content, real);
-        let overheard = ReceivedFrame { ended, content: content.into(), real };
-        for robot in &mut self.robots {
-            if let Some(who) = &who {
-                robot.keep_time(who, note, began);
+        let decoded = self.decode(content);
+        if let Some((id, motion)) = decoded.filter(|_| real) {
+            if self.settings.is_simulated(id.sender) {
+                self.conflicts.insert(id.sender);
+            } else {
+                let frames = self.real.get(&id.sender).map_or(0, |seen| seen.frames) + 1;
+                self.real.insert(id.sender, RealRobot { motion, tick: id.sequence, frames });
             }
-            if !real && who.is_some_and(|who| who.sender == robot.id) {
+        }
+        let content = Frame::from(content);
+        for robot in &mut self.robots {
+            let is_own = decoded.is_some_and(|(id, _)| id.sender == robot.id);
+            if let Some((id, _)) = decoded.filter(|_| !is_own) {
+                robot.clock.heard(&id, note, began);
+            }
+            if is_own && !real {
                 continue;
             }
             let here = robot.motion(ended).position;
-            let near = |place: &[f32; 2]| {
-                let [x, y] = [here[0] - place[0], here[1] - place[1]];
+            let is_near = |Motion { position, .. }: Motion| {
+                let [x, y] = [here[0] - position[0], here[1] - position[1]];
                 x * x + y * y <= self.settings.radius * self.settings.radius
             };
             // Unreadable frames have no position, so they are delivered and rejected.
-            if place.as_ref().is_none_or(near) {
-                robot.receive(overheard.clone());
+            if decoded.is_none_or(|(_, motion)| is_near(motion)) {
+                robot.inbox.push_back((ended, Frame::clone(&content)));
             } else {
                 self.counts.beyond += 1;
             }
@@ -218,7 +311,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// Handles the result of a sent frame.
-    fn settle(&mut self, number: u16, result: SendResult, at: u64) {
+    fn finish_send(&mut self, number: u16, result: SendResult, at: u64) {
         let Some((robot, frame)) = self.given.remove(&number) else { return };
         match result {
             SendResult::Sent => {
@@ -227,7 +320,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             }
             SendResult::Busy => {
                 self.counts.busy += 1;
-                self.robots[robot].crowded(at);
+                self.robots[robot].clock.busy(at);
             }
             SendResult::Late => self.counts.late_down += 1,
             SendResult::Refused => self.counts.refused_down += 1,
@@ -239,10 +332,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         let Some(Hello { timing, .. }) = self.gateway else { return Ok(()) };
         self.now = now;
         if self.robots.is_empty() {
-            return self.begin(timing);
+            return self.start_robots(timing);
         }
         let ahead = u64::from(timing.period);
-        let due = |robot: &Simulated<'_, C>| robot.beat.begins <= now + ahead;
+        let due = |robot: &Simulated<'_>| robot.beat.begins <= now + ahead;
         while let Some(next) = (0..self.robots.len())
             .filter(|robot| due(&self.robots[*robot]))
             .min_by_key(|robot| self.robots[*robot].beat.begins)
@@ -250,13 +343,10 @@ impl<'w, C: Codec> Flight<'w, C> {
             let begins = self.robots[next].beat.begins;
             let closes = begins.saturating_sub(ahead);
             self.closed = self.closed.max(closes);
-            let ticked = self.robots[next].tick(closes, now + ahead);
-            self.counts.robot_ticks += 1;
-            self.counts.taken_of_real += ticked.taken[0];
-            self.counts.taken_of_simulated += ticked.taken[1];
-            self.refused.add(&ticked.refused);
-            if let Some(words) = ticked.words {
-                self.say(next, words, answer);
+            let Self { robots, counts, settings, .. } = self;
+            let sent = robots[next].tick(closes, now + ahead, counts, |id| settings.is_simulated(id));
+            if let Some((at, frame)) = sent {
+                self.submit(next, at, frame, answer);
             }
             if next == 0 && self.robots[0].flies(begins) {
                 self.look(begins);
@@ -266,11 +356,12 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// Creates all robots.
-    fn begin(&mut self, timing: Timing) -> Result {
+    fn start_robots(&mut self, timing: Timing) -> Result {
         let mut chance = self.settings.chance;
         for &(id, start) in &self.settings.simulated {
-            let mut robot = (self.make)(id)?;
-            robot.set_robots(self.settings.robots);
+            let keys = self.settings.key.as_ref().map(|group| RobotKeys { group, own: None });
+            let mut robot = twin::native(id, &self.settings.weights, keys)?;
+            robot.link_mut().set_swarm_size(self.settings.robots);
             // SplitMix64 generator.
             let [slots, boot] = std::array::from_fn(|_| {
                 chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -279,13 +370,13 @@ impl<'w, C: Codec> Flight<'w, C> {
                 (mixed >> 32) as u32
             });
             // The lower half leaves room to count, as on a board.
-            robot.set_boot(boot >> 1);
+            robot.link_mut().set_boot(boot >> 1);
             self.robots.push(Simulated::new(robot, timing, start, self.now, slots));
         }
         Ok(())
     }
 
-    fn say(&mut self, robot: usize, Words { at, frame }: Words, answer: &mut Vec<u8>) {
+    fn submit(&mut self, robot: usize, at: u64, frame: Frame, answer: &mut Vec<u8>) {
         self.number = self.number.wrapping_add(1);
         answer.extend(encoded(&ToGateway::Send { number: self.number, at, frame: &frame }));
         self.given.insert(self.number, (robot, frame));
@@ -295,7 +386,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     /// Computes the velocity variation from simulated states and reported motions.
     fn look(&mut self, at: u64) {
         let here = self.robots.iter().map(|robot| robot.motion(at).velocity);
-        let there = self.decoder.sightings.real.values().map(|seen| seen.motion.velocity);
+        let there = self.real.values().map(|seen| seen.motion.velocity);
         self.variation.push(variation(here.chain(there)));
     }
 }

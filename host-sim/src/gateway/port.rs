@@ -14,10 +14,9 @@ use rustix::{
     fs::{OFlags, fcntl_setfl},
     termios::{ControlModes, OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr},
 };
-use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::gateway::BAUD;
 
-use super::episode::EpisodeMetrics;
+use super::flight::Flight;
 use crate::error::{Error, Result};
 
 /// Interval at which a gateway without identification is asked again.
@@ -58,17 +57,17 @@ fn open(path: &Path) -> Result<File> {
 }
 
 /// Runs until `over` returns true or Ctrl-C.
-pub fn fly<C: Codec>(
+pub fn fly<'w>(
     path: &Path,
-    flight: &mut Flight<'_, C>,
+    flight: &mut Flight<'w>,
     stop: &AtomicBool,
-    mut over: impl FnMut(&Flight<'_, C>) -> bool,
+    mut over: impl FnMut(&Flight<'w>) -> bool,
 ) -> Result {
     let mut port = open(path)?;
     let name = path.display();
     let lost = |error: io::Error| Error::Failed(format!("the gateway at {name} is lost: {error}"));
     let begun = Instant::now();
-    let (mut asked, mut heard, mut any) = (None::<Instant>, begun, false);
+    let (mut asked, mut heard, mut bytes) = (None::<Instant>, None::<Instant>, [0; 4_096]);
     while !over(flight) {
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -76,21 +75,24 @@ pub fn fly<C: Codec>(
         if !flight.is_greeted() && asked.is_none_or(|asked| asked.elapsed() > ASK_EVERY) {
             asked = Some(Instant::now());
             // A zero byte ends an incomplete message.
-            port.write_all(&[&[0][..], &Flight::<C>::greeting()].concat()).map_err(lost)?;
+            port.write_all(&[&[0][..], &Flight::greeting()].concat()).map_err(lost)?;
         }
-        let _ = poll(&mut [PollFd::new(&port, PollFlags::IN)], Some(&LOOK));
-        let bytes = available(&mut port).map_err(lost)?;
-        if bytes.is_empty() {
-            if flight.is_greeted() && heard.elapsed() > SILENT {
-                return Err(Error::Failed(format!("the gateway at {name} became silent")));
+        // Ctrl-C interrupts the wait.
+        if poll(&mut [PollFd::new(&port, PollFlags::IN)], Some(&LOOK)).unwrap_or(0) > 0 {
+            let count = port.read(&mut bytes).map_err(lost)?;
+            if count == 0 {
+                return Err(lost(io::ErrorKind::UnexpectedEof.into()));
             }
-        } else {
-            (heard, any) = (Instant::now(), true);
-            let answer = flight.hear(&bytes)?;
+            heard = Some(Instant::now());
+            let answer = flight.hear(&bytes[..count])?;
             port.write_all(&answer).map_err(lost)?;
         }
-        if !flight.is_greeted() && begun.elapsed() > PATIENCE {
-            return Err(Error::usage(if any {
+        if flight.is_greeted() {
+            if heard.is_none_or(|heard| heard.elapsed() > SILENT) {
+                return Err(Error::Failed(format!("the gateway at {name} became silent")));
+            }
+        } else if begun.elapsed() > PATIENCE {
+            return Err(Error::usage(if heard.is_some() {
                 format!("the device at {name} is not a gateway: its messages are unknown")
             } else {
                 format!(
@@ -100,20 +102,4 @@ pub fn fly<C: Codec>(
         }
     }
     Ok(())
-}
-
-/// Reads the available bytes without waiting.
-fn available(port: &mut File) -> io::Result<Vec<u8>> {
-    let mut waiting = [PollFd::new(&*port, PollFlags::IN)];
-    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-    if poll(&mut waiting, Some(&none))? == 0 {
-        return Ok(Vec::new());
-    }
-    let mut bytes = vec![0; 4_096];
-    let count = port.read(&mut bytes)?;
-    if count == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    bytes.truncate(count);
-    Ok(bytes)
 }

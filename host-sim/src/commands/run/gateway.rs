@@ -2,30 +2,26 @@
 
 use std::{
     collections::BTreeMap,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
+    hash::{BuildHasher as _, RandomState},
     path::{Path, PathBuf},
     str::FromStr,
 };
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_core::task::NodeId;
 use wdgnn_link::security::key::Key;
-use wdgnn_robot::onboard;
 
 use super::super::{output::print_json, stop_on_interrupt};
 use crate::{
+    counters::{by_name, format_rejections},
     episode::Episode,
     error::{Error, Result},
-    gateway::{
-        counts::{Counts, Sightings, by_name},
-        flight::{Flight, Settings},
-    },
+    gateway::flight::{Counts, Flight, Settings},
     model::ModelFile,
     origin::Origin,
-    profiles::{CodecVisitor, Profile, SimCodec, visit_codec},
+    profiles::Profile,
     seeds::{Purpose, generator},
-    table::aligned,
     world::{Scenario, flock::Flock},
 };
 
@@ -40,15 +36,12 @@ impl FromStr for Addresses {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let mut found = Vec::new();
-        for part in text.split(',') {
+        let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let number = |text: &str| text.trim().parse::<NodeId>().ok();
-            let (Some(first), Some(last)) = (number(first), number(last)) else {
-                return Err("addresses such as 5-9 or 1,4,7-9".into());
-            };
-            found.extend(first..=last);
-        }
+            Some(first.trim().parse::<NodeId>().ok()?..=last.trim().parse().ok()?)
+        };
+        let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
+        let mut found: Vec<NodeId> = ranges.into_iter().flatten().flatten().collect();
         let count = found.len();
         found.sort_unstable();
         found.dedup();
@@ -85,16 +78,6 @@ pub struct GatewayFlight<'a> {
     pub origin: &'a Origin,
 }
 
-/// Result of a run.
-struct Report {
-    counts: Counts,
-    refused: BTreeMap<&'static str, u32>,
-    sightings: Sightings,
-    variation: Vec<f64>,
-    /// Whether Ctrl-C ended the run.
-    interrupted: bool,
-}
-
 /// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
@@ -106,46 +89,13 @@ struct Output<'a> {
     r#final: f64,
     #[serde(flatten)]
     counts: &'a Counts,
-    refused: &'a BTreeMap<&'static str, u32>,
+    /// Number of frames of each real robot.
     seen: BTreeMap<NodeId, u64>,
     addresses_taken: Vec<NodeId>,
 }
 
-struct GatewayRun<'a> {
-    port: &'a Path,
-    flight: &'a GatewayFlight<'a>,
-    simulated: Vec<(NodeId, Motion)>,
-    key: Option<Key>,
-}
-
-impl CodecVisitor for GatewayRun<'_> {
-    type Output = Result<Report>;
-
-    fn visit<C: SimCodec>(self) -> Result<Report> {
-        let Self { port, flight: &GatewayFlight { model, condition, .. }, simulated, key } = self;
-        let weights = model.weights();
-        let make = |id| {
-            onboard::robot(id, &weights, C::with_key(&key.unwrap_or_default()))
-                .map_err(|error| Error::Failed(error.to_string()))
-        };
-        // Random, so that sequence numbers of sealed frames do not repeat over runs with one key.
-        let chance = RandomState::new().build_hasher().finish();
-        let (robots, radius) = (condition.robots as NodeId, condition.radius);
-        let mut flight: Flight<'_, C> =
-            Flight::new(Settings { simulated, robots, radius, key, chance }, make);
-        let result = fly(port, &mut flight, condition.ticks);
-        let interrupted = matches!(result, Err(Error::Interrupted)) && flight.is_greeted();
-        if !interrupted {
-            result?;
-        }
-        let Flight { counts, decoder, variation, refused, .. } = flight;
-        let sightings = decoder.sightings;
-        Ok(Report { counts, refused: by_name(&refused), sightings, variation, interrupted })
-    }
-}
-
 #[cfg(unix)]
-fn fly<C: SimCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Result {
+fn fly(port: &Path, flight: &mut Flight<'_>, ticks: u32) -> Result {
     let stop = stop_on_interrupt()?;
     let bar = crate::progress::bar(ticks.into(), "flying");
     crate::gateway::port::fly(port, flight, &stop, |flight| {
@@ -155,7 +105,7 @@ fn fly<C: SimCodec>(port: &Path, flight: &mut Flight<'_, C>, ticks: u32) -> Resu
 }
 
 #[cfg(not(unix))]
-fn fly<C: SimCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
+fn fly(_: &Path, _: &mut Flight<'_>, _: u32) -> Result {
     stop_on_interrupt()?;
     Err(Error::usage("--gateway needs Linux or macOS"))
 }
@@ -192,108 +142,78 @@ impl GatewayArguments {
         // The initial states of real robots are unused.
         let mut random = generator(flight.seed, Purpose::Testing, 0);
         let start = Episode::draw(&Flock::default(), flight.condition, &mut random)?;
-        let everybody = (0..).zip(start.states);
-        let simulated = everybody.filter(|(address, _)| !real.contains(address)).collect();
-        let report = visit_codec(flight.profile, key.is_some(), GatewayRun { port, flight, simulated, key })?;
-        print(flight, key.is_some(), real, &report);
-        if report.interrupted { Err(Error::Interrupted) } else { Ok(()) }
-    }
-}
-
-fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Report) {
-    let Report { counts, refused, sightings, variation, .. } = report;
-    let (robots, simulated) = (flight.condition.robots, flight.condition.robots - real.len());
-    let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
-    if flight.json {
-        let seen = sightings.real.iter().map(|(address, seen)| (*address, seen.frames)).collect();
-        let ticks = variation.len();
-        let addresses_taken = sightings.taken.iter().copied().collect();
-        print_json(
-            flight.origin,
-            &Output {
-                robots,
-                simulated,
-                ticks,
-                sealed,
-                total,
-                r#final,
-                counts,
-                refused,
-                seen,
-                addresses_taken,
-            },
-        );
-        return;
-    }
-    println!(
-        "{simulated} simulated robots and {} real ones, {} ticks of flight",
-        real.len(),
-        variation.len()
-    );
-    println!("link                dot154, {}", if sealed { "sealed" } else { "unsealed" });
-    println!(
-        "velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as reported",
-        r#final = r#final
-    );
-    println!("{}", frames(counts));
-    let reasons: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-    println!(
-        "simulated robots    accepted {} frames of real ones and {} of each other, rejected {}{reasons}; {} were out of range",
-        counts.taken_of_real,
-        counts.taken_of_simulated,
-        refused.values().sum::<u32>(),
-        counts.beyond
-    );
-    println!("line                {} damaged messages", counts.damaged);
-    if counts.received > counts.foreign && sightings.real.is_empty() {
-        println!(
-            "No received frame was authentic: give the robots' --key FILE, or none if they are unsealed."
-        );
-    }
-    print_robots(real, sightings);
-}
-
-/// Returns a table of frames in both directions.
-fn frames(counts: &Counts) -> String {
-    let heading = ["frames", "all", "late", "sent", "busy", "rejected", "foreign", "damaged", "lost"];
-    let Counts { given, late_down, sent, busy, refused_down, heard, late_up, foreign, spoilt, lost, .. } =
-        *counts;
-    let down = [given, late_down, sent, busy, refused_down].map(Some);
-    let up = [heard, late_up, foreign, spoilt, lost].map(Some);
-    // Empty cells are impossible in that direction.
-    let [all, late, none @ ..] = up;
-    let row = |name: &str, cells: &[Option<u64>]| {
-        let cells = cells.iter().map(|cell| cell.map_or(String::new(), |count| count.to_string()));
-        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
-    };
-    aligned(&[
-        heading.map(String::from).to_vec(),
-        row("to the air", &[&down[..], &[None; 3]].concat()),
-        row("from the air", &[&[all, late][..], &[None; 3], &none].concat()),
-    ])
-}
-
-/// Prints the robots that were heard, expected or in conflict.
-fn print_robots(real: &[NodeId], sightings: &Sightings) {
-    for address in real {
-        match sightings.real.get(address) {
-            Some(seen) => {
-                let ([x, y], tick, frames) = (seen.motion.position, seen.tick, seen.frames);
-                println!(
-                    "robot {address:<13} {frames} frames, the last of tick {tick}, reported position ({x:.2}, {y:.2}) m"
-                );
-            }
-            None => println!("robot {address:<13} was not heard"),
+        let start = (0..).zip(start.states).filter(|(address, _)| !real.contains(address));
+        let mut run = Flight::new(Settings {
+            weights: flight.model.weights(),
+            simulated: start.collect(),
+            robots: robots as NodeId,
+            radius: flight.condition.radius,
+            key,
+            // Random, so that sequence numbers of sealed frames do not repeat over runs with one key.
+            chance: RandomState::new().hash_one(0),
+        });
+        let result = fly(port, &mut run, flight.condition.ticks);
+        if result.is_ok() || (matches!(result, Err(Error::Interrupted)) && run.is_greeted()) {
+            flight.print(key.is_some(), real, &run);
         }
+        result
     }
-    for (address, seen) in sightings.real.iter().filter(|(address, _)| !real.contains(address)) {
-        println!("robot {address:<13} {} frames, but not named in --real", seen.frames);
-    }
-    for address in &sightings.taken {
+}
+
+impl GatewayFlight<'_> {
+    fn print(&self, sealed: bool, real: &[NodeId], run: &Flight<'_>) {
+        let Flight { counts, variation, .. } = run;
+        let output = Output {
+            robots: self.condition.robots,
+            simulated: self.condition.robots - real.len(),
+            ticks: variation.len(),
+            sealed,
+            total: variation.iter().sum(),
+            r#final: variation.last().copied().unwrap_or_default(),
+            counts,
+            seen: run.real.iter().map(|(address, seen)| (*address, seen.frames)).collect(),
+            addresses_taken: run.conflicts.iter().copied().collect(),
+        };
+        if self.json {
+            print_json(self.origin, &output);
+            return;
+        }
+        let Output { simulated, ticks, total, r#final, .. } = output;
+        let Counts { heard, late_up, foreign, spoilt, lost, given, sent, busy, late_down, .. } = *counts;
+        println!("{simulated} simulated robots and {} real ones, {ticks} ticks of flight", real.len());
+        println!("link                dot154, {}", if sealed { "sealed" } else { "unsealed" });
+        println!("velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as reported");
         println!(
-            "robot {address:<13} is simulated, but another sender uses its address: change that address, or add it to --real"
+            "to the air          {given} frames: {sent} sent, {busy} busy, {late_down} late, {} rejected",
+            counts.refused_down
         );
+        println!(
+            "from the air        {heard} frames, {late_up} late, {foreign} foreign, {spoilt} damaged, {lost} lost"
+        );
+        println!(
+            "simulated robots    accepted {} frames of real ones and {} of each other; {} were out of range",
+            counts.taken_of_real, counts.taken_of_simulated, counts.beyond
+        );
+        println!("rejected            {}", format_rejections(&by_name(&counts.refused)));
+        println!("line                {} damaged messages", counts.damaged);
+        if heard > foreign && run.real.is_empty() {
+            println!(
+                "No received frame was authentic: give the robots' --key FILE, or none if they are unsealed."
+            );
+        }
+        for address in real.iter().filter(|address| !run.real.contains_key(address)) {
+            println!("robot {address:<13} was not heard");
+        }
+        for (address, seen) in &run.real {
+            let ([x, y], frames) = (seen.motion.position, seen.frames);
+            let unnamed = if real.contains(address) { "" } else { ", not named in --real" };
+            println!("robot {address:<13} {frames} frames, reported position ({x:.2}, {y:.2}) m{unnamed}");
+        }
+        for address in &run.conflicts {
+            println!(
+                "robot {address:<13} is simulated, but another sender uses its address: change that address, or add it to --real"
+            );
+        }
     }
 }
 

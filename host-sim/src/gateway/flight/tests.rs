@@ -1,7 +1,6 @@
 //! Gateway made of its messages.
 
-use wdgnn_link::{encoding::half::Dot154, tdma::Note};
-use wdgnn_robot::onboard;
+use wdgnn_link::tdma::Note;
 
 use super::*;
 use crate::{models, recipe::RecipeName};
@@ -23,18 +22,16 @@ fn time(now: u64) -> Vec<u8> {
 }
 
 /// Two unsealed robots at rest in the origin with a radio range of two meters.
-fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
+fn with_flight(act: impl FnOnce(&mut Flight<'_>)) {
     let model = models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap();
-    let weights = model.weights();
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let simulated = vec![(0, rest), (1, rest)];
-    let settings = Settings { simulated, robots: 4, radius: 2.0, key: None, chance: 5 };
-    let make = |id| Ok(onboard::robot(id, &weights, Dot154::default()).unwrap());
-    act(&mut Flight::new(settings, make));
+    let weights = model.weights();
+    act(&mut Flight::new(Settings { weights, simulated, robots: 4, radius: 2.0, key: None, chance: 5 }));
 }
 
 /// Returns the frames sent until a time.
-fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
+fn sent(flight: &mut Flight<'_>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
     let (mut found, mut line) = (Vec::new(), Deframer::default());
     for now in (flight.now + 1_000..=until).step_by(1_000) {
         for byte in flight.hear(&time(now)).unwrap() {
@@ -104,7 +101,7 @@ fn late_frames_are_counted_and_received_in_the_next_tick() {
             content[from + 6] = content[from + 6].wrapping_add(counter);
             [&mac::header(counter, 2, Note::default())[..], &content].concat()
         };
-        let heard = |flight: &mut Flight<'_, Dot154>, start: u64, counter: u8| {
+        let heard = |flight: &mut Flight<'_>, start: u64, counter: u8| {
             let bytes = said(&FromGateway::Received { start, frame: &as_two(counter) });
             flight.hear(&bytes).unwrap();
         };
