@@ -12,7 +12,7 @@ use wdgnn_core::{
     Activation, Flocking, Folded, Layer, Learning, Metric, Model, Motion, Network, Scale, Top, Unfolded, math,
 };
 use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
+use wdgnn_robot::{Behavior, Node, node::Settings, ports::Sensed};
 
 const NEIGHBORS: u16 = 8;
 const ROUNDS: u32 = 200;
@@ -44,31 +44,23 @@ fn verbs<M>(model: M) -> Vec<(&'static str, f64)>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
 {
-    let behaviour = Behaviour::new(Learning::paper(1.0));
+    let behavior = Behavior::new(Learning::paper(1.0));
     let start = |id| {
         let (task, state) = (Flocking::DEFAULT, motion(id));
-        Node::<M, Flocking, 16>::new(Settings {
-            id,
-            model,
-            task,
-            checksum: 0,
-            behaviour,
-            state,
-            codec: Exact,
-        })
+        Node::<M, Flocking, 16>::new(Settings { id, model, task, checksum: 0, behavior, state, codec: Exact })
     };
     let mut frames: Vec<Vec<u8>> = Vec::new();
     let mut buffer = vec![0; Node::<M, Flocking, 16>::FRAME_BYTES];
     for id in 1..=NEIGHBORS {
-        let length = start(id).speak(&mut buffer).expect("room for a frame");
+        let length = start(id).send(0, &mut buffer).expect("room for a frame");
         frames.push(buffer[..length].to_vec());
     }
     let mut node = start(0);
     node.sense(0, Some(Sensed::now(motion(0))));
     for frame in &frames {
-        node.hear(&mut frame.clone()).expect("a good frame");
+        node.receive(&mut frame.clone()).expect("a good frame");
     }
-    node.settle();
+    node.end_receive();
     let features = node.observe();
     let mut speaker = start(0);
     let mut sequence = 0_u32;
@@ -77,7 +69,7 @@ where
         (
             "speak",
             nanoseconds(|| {
-                let length = speaker.speak(&mut buffer);
+                let length = speaker.send(0, &mut buffer);
                 black_box(&mut buffer);
                 length
             }),
@@ -88,7 +80,7 @@ where
                 // Bytes 17 to 20 are the sequence, so that every frame is new.
                 sequence += 1;
                 frames[0][17..21].copy_from_slice(&sequence.to_le_bytes());
-                black_box(&mut listener).hear(&mut frames[0]).expect("a good frame");
+                black_box(&mut listener).receive(&mut frames[0]).expect("a good frame");
             }),
         ),
         ("observe", nanoseconds(|| black_box(&mut node).observe())),
