@@ -18,6 +18,9 @@ type SpaceTaps = Stacked<4, 9, NoDelayLine>;
 type SpaceWide = Filter<4, 9, 3>;
 type Space = Message<Motion<3>, SpaceTaps, SpaceWide>;
 
+/// Robots with two layers: eight transmitted taps and twelve wide parameters.
+type TwoLayers = Message<Motion, Stacked<3, 2, Stacked<2, 4, NoDelayLine>>, Filter<3, 2, 2>>;
+
 /// Checks the bytes of a frame in both directions and rejects all other lengths.
 fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame: &F, bytes: &[u8]) {
     let mut buffer = vec![0; bytes.len()];
@@ -56,6 +59,74 @@ fn assert_agreement<L: TestLink, F: Frame + DeserializeOwned>(mut link: L, bytes
             (frame, robot) => panic!("bit {bit}: {:?}, {:?}", frame.err(), robot.err()),
         }
     }
+}
+
+/// Numbers of a frame type, as a receiver uses them.
+trait Content {
+    fn numbers(&self) -> Vec<f32>;
+}
+
+impl<const N: usize> Content for Floats<N> {
+    fn numbers(&self) -> Vec<f32> {
+        self.0.to_vec()
+    }
+}
+
+impl<const N: usize> Content for Halves<N> {
+    fn numbers(&self) -> Vec<f32> {
+        self.get().to_vec()
+    }
+}
+
+macro_rules! content_of {
+    ($frame:ident) => {
+        impl<S: Content, T: Content, W: Content> Content for $frame<S, T, W> {
+            fn numbers(&self) -> Vec<f32> {
+                [self.state.numbers(), self.taps.numbers(), self.wide.numbers()].concat()
+            }
+        }
+    };
+}
+
+content_of!(ExactFrame);
+content_of!(Dot154Frame);
+content_of!(EspNowFrame);
+content_of!(P2p57Frame);
+
+impl<S: Content, N: Content> Content for Esb32Frame<S, N> {
+    fn numbers(&self) -> Vec<f32> {
+        [self.state.numbers(), self.numbers.numbers()].concat()
+    }
+}
+
+/// Checks a frame type against the encoding `E` in both directions.
+///
+/// The robot writes the frame's postcard bytes, and reads the frame's numbers from them.
+fn assert_frame<E, F, S, L, W>(sent: &Numbered<Message<S, L, W>>, exchange: u32, index: u32, frame: &F)
+where
+    E: Encoding,
+    F: Frame + Content + DeserializeOwned + PartialEq + std::fmt::Debug,
+    S: State,
+    L: DelayLines,
+    W: Tensor,
+{
+    let bytes = robot_encode(&mut open_link::<E>(), sent, exchange, index);
+    assert_bytes(frame, &bytes);
+    let now = sent.sequence / E::FRAMES;
+    let (found, payload) = read::<S, L, W>(&mut open_link::<E>(), now, &bytes).unwrap();
+    assert_eq!((found.boot, found.sequence), (sent.boot, sent.sequence));
+    let Message { sender, tick, degree, state, taps, wide } = found.message;
+    assert_eq!((sender, tick), (sent.message.sender, now));
+    // The short header has one bit for robots that are obstacles only.
+    let expected = if E::PROFILE == Profile::Esb32 { degree } else { sent.message.degree };
+    assert_eq!((degree, degree == 255), (expected, sent.message.degree == 255));
+    let taps: Vec<f32> = taps.transmitted().flat_map(|(_, line)| line.to_vec()).collect();
+    let numbers =
+        [state.to_array().as_ref(), payload.taps.of(&taps), payload.wide.of(wide.numbers())].concat();
+    let all = frame.numbers();
+    let (expected, padding) = all.split_at(numbers.len());
+    assert_eq!(numbers, expected);
+    assert!(padding.iter().all(|x| *x == 0.0), "{padding:?}");
 }
 
 fn state<const N: usize, S: State>(state: &S) -> [f32; N] {
@@ -108,6 +179,41 @@ fn esb32_header<S, L, W>(sent: &Numbered<Message<S, L, W>>, piece: u8) -> Esb32H
     }
 }
 
+/// Checks encodings on a message of a network with two layers, with taps and parameters that fill no piece.
+fn assert_two_layers(sent: &Numbered<TwoLayers>, exchange: u32) {
+    let Message { state: motion, taps: lines, wide: filter, .. } = &sent.message;
+    let floats: Floats<4> = Floats::new(&state(motion));
+    let frame = ExactFrame {
+        header: exact_header(sent, (4, 8, 12)),
+        state: floats,
+        taps: Floats::<8>::new(&taps(lines, 0)),
+        wide: Floats::<12>::new(&wide(filter, 0)),
+    };
+    assert_frame::<Exact, _, _, _, _>(sent, exchange, 0, &frame);
+    let (taps_of_all, wide_of_all) = (Halves::<8>::new(&taps(lines, 0)), Halves::<12>::new(&wide(filter, 0)));
+    let header = compact_header(sent, 0x21, 0);
+    let frame = Dot154Frame { header, state: floats, taps: taps_of_all, wide: wide_of_all };
+    assert_frame::<Dot154, _, _, _, _>(sent, exchange, 0, &frame);
+    let header = compact_header(sent, 0x31, 0);
+    let frame = EspNowFrame { header, state: floats, taps: taps_of_all, wide: wide_of_all };
+    assert_frame::<EspNow, _, _, _, _>(sent, exchange, 0, &frame);
+    for index in 0..4 {
+        let piece = if index < 2 { index } else { 2 + exchange % 2 };
+        let mut numbers = [0.0; 6];
+        match piece {
+            0 => numbers = taps(lines, 0),
+            1 => numbers[..2].copy_from_slice(&taps::<2, _>(lines, 6)),
+            _ => numbers = wide(filter, 6 * (piece as usize - 2)),
+        }
+        let frame: Esb32Frame = Esb32Frame {
+            header: esb32_header(sent, piece as u8),
+            state: Halves::new(&state(motion)),
+            numbers: Halves::new(&numbers),
+        };
+        assert_frame::<Esb32, _, _, _, _>(sent, exchange, index, &frame);
+    }
+}
+
 /// Checks all encodings on a message of the planar network.
 fn assert_full(sent: &Numbered, exchange: u32) {
     let floats = Floats::new(&state(&sent.message.state));
@@ -119,7 +225,7 @@ fn assert_full(sent: &Numbered, exchange: u32) {
         taps: Floats::new(&taps(&sent.message.taps, 0)),
         wide: Floats::new(&wide(&sent.message.wide, 0)),
     };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<Exact>(), sent, exchange, 0));
+    assert_frame::<Exact, _, _, _, _>(sent, exchange, 0, &frame);
 
     let part = (exchange % 4) as usize;
     let frame: Dot154Frame = Dot154Frame {
@@ -128,7 +234,7 @@ fn assert_full(sent: &Numbered, exchange: u32) {
         taps: Halves::new(&taps(&sent.message.taps, 0)),
         wide: Halves::new(&wide(&sent.message.wide, 12 * part)),
     };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<Dot154>(), sent, exchange, 0));
+    assert_frame::<Dot154, _, _, _, _>(sent, exchange, 0, &frame);
 
     let frame: EspNowFrame = EspNowFrame {
         header: compact_header(sent, 0x31, 0),
@@ -136,7 +242,7 @@ fn assert_full(sent: &Numbered, exchange: u32) {
         taps: Halves::new(&taps(&sent.message.taps, 0)),
         wide: Halves::new(&wide(&sent.message.wide, 0)),
     };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<EspNow>(), sent, exchange, 0));
+    assert_frame::<EspNow, _, _, _, _>(sent, exchange, 0, &frame);
 
     for index in 0..2 {
         let part = (2 * exchange + index) % 16;
@@ -146,7 +252,7 @@ fn assert_full(sent: &Numbered, exchange: u32) {
             taps: Halves::new(&taps(&sent.message.taps, 9 * index as usize)),
             wide: Halves::new(&wide(&sent.message.wide, 3 * part as usize)),
         };
-        assert_bytes(&frame, &robot_encode(&mut open_link::<P2p57>(), sent, exchange, index));
+        assert_frame::<P2p57, _, _, _, _>(sent, exchange, index, &frame);
     }
 
     for index in 0..4 {
@@ -160,7 +266,7 @@ fn assert_full(sent: &Numbered, exchange: u32) {
                 Halves::new(&wide(&sent.message.wide, 6 * (piece as usize - 3)))
             },
         };
-        assert_bytes(&frame, &robot_encode(&mut open_link::<Esb32>(), sent, exchange, index));
+        assert_frame::<Esb32, _, _, _, _>(sent, exchange, index, &frame);
     }
 }
 
@@ -174,16 +280,16 @@ fn assert_space(sent: &Numbered<Space>) {
         taps: Floats::<27>::new(&taps(&sent.message.taps, 0)),
         wide: Floats::<108>::new(&wide(&sent.message.wide, 0)),
     };
-    assert_bytes::<ExactFrame<Floats<6>, _, _>>(&frame, &robot_encode(&mut open_link::<Exact>(), sent, 0, 0));
+    assert_frame::<Exact, ExactFrame<Floats<6>, _, _>, _, _, _>(sent, 0, 0, &frame);
     let run = Halves::<6>::new(&wide(&sent.message.wide, 24));
     let frame = Dot154Frame { header: compact_header(sent, 0x21, 4), state: floats, taps: all, wide: run };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<Dot154>(), sent, 22, 0));
+    assert_frame::<Dot154, _, _, _, _>(sent, 22, 0, &frame);
     let run = Halves::<73>::new(&wide(&sent.message.wide, 0));
     let frame = EspNowFrame { header: compact_header(sent, 0x31, 0), state: floats, taps: all, wide: run };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<EspNow>(), sent, 0, 0));
+    assert_frame::<EspNow, _, _, _, _>(sent, 0, 0, &frame);
     let run = Halves::<35>::new(&wide(&sent.message.wide, 73));
     let frame = EspNowFrame { header: compact_header(sent, 0x31, 1), state: floats, taps: all, wide: run };
-    assert_bytes(&frame, &robot_encode(&mut open_link::<EspNow>(), sent, 1, 0));
+    assert_frame::<EspNow, _, _, _, _>(sent, 1, 0, &frame);
 }
 
 proptest! {
@@ -203,6 +309,11 @@ proptest! {
         space.taps.line.numbers_mut()[..27].copy_from_slice(&random_numbers(&mut random, 27, 9.0));
         space.wide.numbers_mut().copy_from_slice(&random_numbers(&mut random, 108, 2.0));
         assert_space(&Numbered { boot, sequence, message: space });
+        let mut layers = TwoLayers { sender, degree, ..TwoLayers::empty(sent.message.state) };
+        let numbers = random_numbers(&mut random, 8, 9.0);
+        layers.taps.for_each_transmitted(|from, line| line.copy_from_slice(&numbers[from..from + line.len()]));
+        layers.wide.numbers_mut().copy_from_slice(&random_numbers(&mut random, 12, 2.0));
+        assert_two_layers(&Numbered { boot, sequence, message: layers }, exchange);
     }
 
     #[test]

@@ -10,8 +10,6 @@ const KEY: Key = *b"a swarm's secret";
 /// Tick of most frames.
 const NOW: u32 = 5_000_000;
 
-type Received = Result<(Numbered, Payload), FrameError>;
-
 /// Vectors of one encoding, plain or sealed.
 struct Vectors<L> {
     profile: &'static str,
@@ -37,7 +35,7 @@ impl<L: TestLink> Vectors<L> {
         encode(&mut (self.link)(MODEL), sent, exchange, index)
     }
 
-    fn hear(&self, before: &Before, frame: &[u8]) -> Received {
+    fn hear(&self, before: &Before, frame: &[u8]) -> Reading {
         let mut receiver = (self.link)(MODEL);
         for (now, frame) in before {
             // The result does not matter here.

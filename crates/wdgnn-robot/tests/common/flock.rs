@@ -84,11 +84,13 @@ pub fn offline() -> FlockConfig {
 }
 
 /// The configuration with robust trust after a number of plausible frames.
+#[allow(clippy::large_types_passed_by_value, reason = "tests copy configurations")]
 pub fn with_probation(config: FlockConfig, probation_frames: u8) -> FlockConfig {
     FlockConfig { trust: Trust::Robust(RobustConfig { probation_frames, max_tap: 1000.0 }), ..config }
 }
 
 /// A robot at rest on any link.
+#[allow(clippy::large_types_passed_by_value, reason = "tests copy configurations")]
 pub fn robot_on<L: TestLink>(id: u16, config: FlockConfig, link: L) -> RobotOn<L> {
     Robot::new(id, config, link, REST)
 }

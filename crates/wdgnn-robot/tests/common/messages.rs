@@ -108,12 +108,15 @@ pub fn encode<S: State, L: DelayLines, W: Tensor>(
     frame
 }
 
+/// A message and the numbers that its frame carried, or the error of its frame.
+pub type Reading<M = Full> = Result<(Numbered<M>, Payload), FrameError>;
+
 /// Reads a frame at tick `now`.
 pub fn read<S: State, L: DelayLines, W: Tensor>(
     link: &mut impl MessageLink<S, L, W>,
     now: u32,
     frame: &[u8],
-) -> Result<(Numbered<Message<S, L, W>>, Payload), FrameError> {
+) -> Reading<Message<S, L, W>> {
     let mut message = Message::empty(S::zero());
     let Reception { sequence, payload, .. } = link.receive(now, &mut frame.to_vec(), &mut message)?;
     let id = link.id(now, frame).expect("an accepted frame has a header");
@@ -122,7 +125,7 @@ pub fn read<S: State, L: DelayLines, W: Tensor>(
 }
 
 /// Reads a frame with the dimensions of the paper.
-pub fn decode(link: &mut impl TestLink, now: u32, frame: &[u8]) -> Result<(Numbered, Payload), FrameError> {
+pub fn decode(link: &mut impl TestLink, now: u32, frame: &[u8]) -> Reading {
     read(link, now, frame)
 }
 

@@ -65,8 +65,8 @@ pub use super::{
     },
     insider::Insider,
     messages::{
-        Example, Full, Numbered, Taps, TestLink, Wide, decode, encode, example_message, full_message,
-        managed_link, open_link, read, sealed_link, sealed_link_of, write,
+        Example, Full, Numbered, Reading, Taps, TestLink, Wide, decode, encode, example_message,
+        full_message, managed_link, open_link, read, sealed_link, sealed_link_of, write,
     },
     radio_swarm::RadioSwarm,
     random_graph, random_numbers, seeded, seeded_cases,
