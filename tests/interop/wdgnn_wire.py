@@ -337,12 +337,12 @@ class Sealed:
         sender, boot, sequence = self.profile.identity(frame, now)
         frames = self.profile.frames
         if self.robots and sender >= self.robots:
-            raise Refused("unlisted")
+            raise Refused("unknown-sender")
         began = max(0, now - GUARD_TICKS)
         self.since = began if self.since is None else min(self.since, began)
         said = sequence // frames
         if said < max(self.since, now - LATE_TICKS) or said > now + GUARD_TICKS:
-            raise Refused("untimely")
+            raise Refused("out-of-window")
         if sender in self.last:
             last, _ = self.last[sender]
             if sequence <= last and last // frames <= now + GUARD_TICKS:

@@ -9,10 +9,22 @@ use std::{
 };
 
 use wdgnn_core::{
-    Activation, Flocking, Folded, Layer, Learning, Metric, Model, Motion, Network, Scale, Top, Unfolded, math,
+    agent::Config,
+    filter::scale::Scale,
+    math,
+    model::{
+        Metric, Model,
+        activation::Activation,
+        deep::{Layer, Top},
+        folded::Folded,
+        network::Network,
+        unfolded::Unfolded,
+    },
+    online::Learning,
+    tasks::flocking::{Flocking, Motion},
 };
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
+use wdgnn_link::{encoding::exact::Exact, link::Link};
+use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot};
 
 const NEIGHBORS: u16 = 8;
 const ROUNDS: u32 = 200;
@@ -39,76 +51,60 @@ fn motion(id: u16) -> Motion {
     Motion { position: [id, 0.5 * id], velocity: [0.1 * id, 1.0 - id] }
 }
 
-/// Times of all steps of a node with this model.
-fn verbs<M>(model: M) -> Vec<(&'static str, f64)>
+/// Times of all steps of a robot with this model.
+fn steps<M>(model: M) -> Vec<(&'static str, f64)>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
 {
-    let behaviour = Behaviour::new(Learning::paper(1.0));
-    let start = |id| {
-        let (task, state) = (Flocking::DEFAULT, motion(id));
-        Node::<M, Flocking, 16>::new(Settings {
-            id,
-            model,
-            task,
-            checksum: 0,
-            behaviour,
-            state,
-            codec: Exact,
-        })
+    let start = |id| -> Robot<M, Flocking, Link<Exact>> {
+        let config = RobotConfig::new(Config::new(model, Flocking::DEFAULT, Learning::paper(1.0)));
+        Robot::new(id, config, Link::open(0), motion(id))
     };
+    let mut buffer = vec![0; start(0).max_frame_len()];
     let mut frames: Vec<Vec<u8>> = Vec::new();
-    let mut buffer = vec![0; Node::<M, Flocking, 16>::FRAME_BYTES];
     for id in 1..=NEIGHBORS {
-        let length = start(id).speak(&mut buffer).expect("room for a frame");
+        let length = start(id).send(0, &mut buffer).expect("the buffer is long enough");
         frames.push(buffer[..length].to_vec());
     }
-    let mut node = start(0);
-    node.sense(0, Some(Sensed::now(motion(0))));
+    let mut robot = start(0);
+    robot.sense(0, Some(Sensed::now(motion(0))));
     for frame in &frames {
-        node.hear(&mut frame.clone()).expect("a good frame");
+        robot.receive(&mut frame.clone()).expect("a valid frame");
     }
-    node.settle();
-    let features = node.observe();
-    let mut speaker = start(0);
+    robot.end_receive();
+    let (mut sender, mut receiver) = (start(0), start(0));
     let mut sequence = 0_u32;
-    let mut listener = start(0);
     vec![
         (
-            "speak",
+            "send",
             nanoseconds(|| {
-                let length = speaker.speak(&mut buffer);
+                let length = sender.send(0, &mut buffer);
                 black_box(&mut buffer);
                 length
             }),
         ),
         (
-            "hear one frame",
+            "receive a frame",
             nanoseconds(|| {
-                // Bytes 17 to 20 are the sequence, so that every frame is new.
+                // Bytes 17 to 20 are the sequence number. Every frame is new.
                 sequence += 1;
                 frames[0][17..21].copy_from_slice(&sequence.to_le_bytes());
-                black_box(&mut listener).hear(&mut frames[0]).expect("a good frame");
+                black_box(&mut receiver).receive(&mut frames[0]).expect("a valid frame");
             }),
         ),
-        ("observe", nanoseconds(|| black_box(&mut node).observe())),
-        ("aggregate", nanoseconds(|| black_box(&mut node).aggregate())),
-        ("infer", nanoseconds(|| black_box(&mut node).infer(black_box(&features)))),
-        ("guard", nanoseconds(|| black_box(&mut node).guard())),
-        ("learn", nanoseconds(|| black_box(&mut node).learn())),
-        ("agree", nanoseconds(|| black_box(&mut node).agree())),
+        ("decide", nanoseconds(|| black_box(&mut robot).decide())),
+        ("learn", nanoseconds(|| black_box(&mut robot).learn())),
     ]
 }
 
 fn main() {
     let numbers: Vec<f32> = (0..Net::NUMBERS).map(|index| 0.01 * (index % 17) as f32 - 0.08).collect();
-    let network =
-        Net::over(&numbers, Activation::Tanh, Scale::Mean).expect("as many numbers as the network has");
-    let folded = verbs(Folded::new(network, Metric::Paper));
-    let unfolded = verbs(Unfolded::new(network));
+    let network = Net::over(&numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
+    let folded = steps(Folded::new(network, Metric::Paper));
+    let unfolded = steps(Unfolded::new(network));
     println!("{:<16}{:>12}{:>12}{:>10}", "ns per call", "folded", "unfolded", "ratio");
-    for ((verb, folded), (_, unfolded)) in folded.into_iter().zip(unfolded) {
-        println!("{verb:<16}{folded:>12.1}{unfolded:>12.1}{:>10.1}", unfolded / folded);
+    for ((step, folded), (_, unfolded)) in folded.into_iter().zip(unfolded) {
+        println!("{step:<16}{folded:>12.1}{unfolded:>12.1}{:>10.1}", unfolded / folded);
     }
     let arguments: Vec<f32> = (0..1024).map(|index| 0.01 * index as f32 - 5.0).collect();
     let each = |function: fn(f32) -> f32| {

@@ -132,7 +132,7 @@ proptest! {
     fn repulsion_follows_its_formula_and_ends_at_its_range(
         own in motion::<2>(0.3, 3.0), other in motion::<2>(0.3, 3.0),
     ) {
-        let task = Flocking { limit: LIMIT, ..Flocking::NORMALISED };
+        let task = Flocking { limit: LIMIT, ..Flocking::NORMALIZED };
         let found = task.repulsion(&own, [other].iter(), &[1.0, -2.0]);
         let offset = difference(own.position, other.position);
         // The distance is at least 5 cm.

@@ -9,10 +9,10 @@ const RANGE: f32 = 1.0;
 
 type Deep = Layer<'static, 2, 1, 2, Top>;
 type Net = Network<'static, 1, 2, 2, 2, Deep>;
-type Talker = Node<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>, 12>;
+type Talker = Robot<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>, Link<Exact>, 12>;
 
 fn parameters(nodes: &[Talker]) -> Vec<Vec<f64>> {
-    nodes.iter().map(|node| node.wide().numbers().iter().map(|x| f64::from(*x)).collect()).collect()
+    nodes.iter().map(|node| node.agent().wide().numbers().iter().map(|x| f64::from(*x)).collect()).collect()
 }
 
 fn mean(rows: &[Vec<f64>]) -> Vec<f64> {
@@ -35,15 +35,15 @@ fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<
     let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
     let rule = Learning { mixing, ..Learning::OFF };
-    let signals = [Signal(Vector([0.5])); NODES];
-    let talker = |id| node(id, model, Regression::new(), Behaviour::new(rule), signals[0]);
+    let signals = [Signal([0.5]); NODES];
+    let talker = |id| node(id, model, Regression::new(), rule, signals[0]);
     let mut nodes: Vec<Talker> = (0..NODES as u16).map(talker).collect();
     // The first exchange only announces degrees.
     exchange(&mut nodes, 0, &signals, &graphs[0]);
     for node in &mut nodes {
         let mut wide = Filter::ZERO;
         wide.numbers_mut().copy_from_slice(&random_numbers(&mut rng, 4, RANGE));
-        assert!(node.set_wide(&wide));
+        assert!(node.agent_mut().set_wide(&wide));
     }
     let mut history = vec![parameters(&nodes)];
     for (round, graph) in (1..).zip(graphs) {

@@ -40,23 +40,23 @@ fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matr
     dense::exact(&graph.iter().zip(weights).map(row).collect::<Vec<_>>())
 }
 
-fn nodes<M, const F: usize>(model: M, weights: &[Vec<f32>]) -> Vec<Node<M, Regression<F, 2>, 16>>
+fn nodes<M, const F: usize>(model: M, weights: &[Vec<f32>]) -> Vec<Robot<M, Regression<F, 2>, Link<Exact>>>
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
     let make = |(id, weights): (usize, &Vec<f32>)| {
         let task = Regression { weights: weights.clone() };
-        node(id as u16, model, task, offline(), Signal(Vector([0.0; F])))
+        node(id as u16, model, task, Learning::OFF, Signal([0.0; F]))
     };
     weights.iter().enumerate().map(make).collect()
 }
 
 fn random_signals<const F: usize>(rng: &mut ChaCha8Rng) -> Vec<Signal<F>> {
-    (0..NODES).map(|_| Signal(Vector(core::array::from_fn(|_| rng.random_range(-2.0..2.0))))).collect()
+    (0..NODES).map(|_| Signal(core::array::from_fn(|_| rng.random_range(-2.0..2.0)))).collect()
 }
 
 fn features<const F: usize>(signals: &[Signal<F>]) -> Matrix {
-    dense::exact(&signals.iter().map(|signal| signal.0.0).collect::<Vec<_>>())
+    dense::exact(&signals.iter().map(|signal| signal.0).collect::<Vec<_>>())
 }
 
 fn compare(outputs: &[[f32; 2]], expected: &Matrix) {
@@ -71,7 +71,7 @@ fn compare(outputs: &[[f32; 2]], expected: &Matrix) {
 }
 
 /// Delayed: tap k is `S_t S_{t-1} … S_{t-k+1} X_{t-k}`.
-fn delayed<M, const F: usize>(model: M, dense: &Dense, seed: u64)
+fn delayed<M, const F: usize>(model: M, dense: &Dense, folded: bool, seed: u64)
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
@@ -86,7 +86,7 @@ where
         shifts.push(shift_matrix(&graph, &weights, model.scale()));
         let outputs: Vec<[f32; 2]> =
             exchange(&mut nodes, tick as u32, &signals, &graph).iter().map(|deed| deed.output).collect();
-        let expected = dense.outputs(&features(&signals), M::FOLDED, |layer, signal, k| {
+        let expected = dense.outputs(&features(&signals), folded, |layer, signal, k| {
             let past = &mut signals_of_layers[layer];
             if k == 0 {
                 past.push(signal.clone());
@@ -104,8 +104,13 @@ where
 }
 
 /// Static graph and constant signal: after `ΣK_ℓ` exchanges tap k is `S^k X`.
-fn on_a_static_graph<M, const F: usize>(model: M, dense: &Dense, layers: &[(usize, usize)], seed: u64)
-where
+fn on_a_static_graph<M, const F: usize>(
+    model: M,
+    dense: &Dense,
+    folded: bool,
+    layers: &[(usize, usize)],
+    seed: u64,
+) where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
     let mut rng = seeded(seed);
@@ -114,7 +119,7 @@ where
     let shift = shift_matrix(&graph, &weights, model.scale());
     let mut nodes = nodes(model, &weights);
     let signals = random_signals::<F>(&mut rng);
-    let expected = dense.outputs(&features(&signals), M::FOLDED, |_, signal, k| {
+    let expected = dense.outputs(&features(&signals), folded, |_, signal, k| {
         (0..k).fold(signal.clone(), |shifted, _| dense::product(&shift, &shifted))
     });
     // The first round only announces the signals of the next one.
@@ -148,8 +153,8 @@ macro_rules! networks_of {
                 each(|case, activation, scale| {
                     let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
-                    delayed(Unfolded::new(network), &dense, 1);
-                    delayed(Folded::new(network, Metric::Paper), &dense, 2);
+                    delayed(Unfolded::new(network), &dense, false, 1);
+                    delayed(Folded::new(network, Metric::Paper), &dense, true, 2);
                 });
             }
 
@@ -158,8 +163,8 @@ macro_rules! networks_of {
                 each(|case, activation, scale| {
                     let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
-                    on_a_static_graph(Unfolded::new(network), &dense, LAYERS, 3);
-                    on_a_static_graph(Folded::new(network, Metric::Paper), &dense, LAYERS, 4);
+                    on_a_static_graph(Unfolded::new(network), &dense, false, LAYERS, 3);
+                    on_a_static_graph(Folded::new(network, Metric::Paper), &dense, true, LAYERS, 4);
                 });
             }
         }

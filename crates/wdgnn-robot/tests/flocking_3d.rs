@@ -5,11 +5,15 @@ use wdgnn_core::{
     model::shape::Shape,
     weights::{self, Header, TaskSettings},
 };
-use wdgnn_link::encoding::half::TAG_BYTES;
-use wdgnn_robot::onboard::{self, LONGEST_BUFFER, Onboard, Robot};
+use wdgnn_link::encoding::half::TAG_LEN;
+use wdgnn_robot::onboard::{self, MAX_BUFFER_LEN, OnboardTask};
 
 type Space = Flocking<3>;
-type Spatial = <Space as Onboard>::Shape;
+/// Taps and wide parameters of robots in space.
+type SpaceTaps = Stacked<4, 9, NoDelayLine>;
+type SpaceWide = Filter<4, 9, 3>;
+
+type Spatial = <Space as OnboardTask>::Shape;
 
 const NUMBERS: usize = <Spatial as Shape<Space>>::NUMBERS;
 const BYTES: usize = weights::HEADER_BYTES + 4 * NUMBERS + 4;
@@ -26,7 +30,7 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
         hidden: hidden as u16,
         outputs: outputs as u16,
         layers: dimensions.layers(),
-        task: TaskSettings { task: Space::NUMBER, numbers: Space::SUMS.settings() },
+        task: TaskSettings { task: Space::ID, numbers: Space::SUMS.constants() },
         learning: Learning::paper(0.1),
         interval: 1,
     };
@@ -44,7 +48,7 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
 }
 
 /// Flies three robots for two seconds and returns their largest velocity difference.
-fn flown<P: Codec>(codec: fn() -> P) -> f32 {
+fn flown<L: MessageLink<Motion<3>, SpaceTaps, SpaceWide>>(link: fn() -> L) -> f32 {
     let file = file();
     let weights = Weights::open(&file.0).unwrap();
     let mut motions = [
@@ -52,26 +56,19 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
         Motion { position: [2.0, 0.0, 0.5], velocity: [-1.0, 1.0, 0.5] },
         Motion { position: [0.0, 2.0, -0.5], velocity: [0.0, -1.0, 0.5] },
     ];
-    let mut robots: [Robot<'_, P, Space>; 3] =
-        [0, 1, 2].map(|id| onboard::robot(id, &weights, codec()).unwrap());
+    let mut robots = [0, 1, 2].map(|id| onboard::robot::<Space, _>(id, &weights, link()).unwrap());
     for tick in 0..200 {
         let frames = [0, 1, 2].map(|id: usize| {
             assert!(robots[id].sense(tick, seen(motions[id])));
-            let mut frame = [0; LONGEST_BUFFER];
-            let length = robots[id].speak(&mut frame).unwrap();
+            let mut frame = [0; MAX_BUFFER_LEN];
+            let length = robots[id].send(0, &mut frame).unwrap();
             frame[..length].to_vec()
         });
         for (id, robot) in robots.iter_mut().enumerate() {
             for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != id) {
                 robot.hears(frame).unwrap();
             }
-            robot.settle();
-            let features = robot.observe();
-            robot.aggregate();
-            robot.infer(&features);
-            let (command, _) = robot.guard();
-            robot.learn();
-            robot.agree();
+            let command = robot.finish().command;
             for (axis, u) in command.into_iter().enumerate() {
                 motions[id].velocity[axis] += 0.01 * u;
                 motions[id].position[axis] += 0.01 * motions[id].velocity[axis];
@@ -87,11 +84,11 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
 fn robots_in_space_reach_a_common_velocity_on_every_radio() {
     // The difference starts at 2 m/s and decays by e^(−3 · 2).
     for apart in [
-        flown(|| Exact),
-        flown(|| Sealed::new(Exact, &[7; 16])),
-        flown(Dot154::default),
-        flown(|| Sealed::new(Dot154::default(), &[7; 16])),
-        flown(EspNow::default),
+        flown(open_link::<Exact>),
+        flown(|| sealed_link::<Exact, 8>(&[7; 16])),
+        flown(open_link::<Dot154>),
+        flown(|| sealed_link::<Dot154, 8>(&[7; 16])),
+        flown(open_link::<EspNow>),
     ] {
         assert!(apart < 0.05, "{apart} m/s apart");
     }
@@ -99,44 +96,47 @@ fn robots_in_space_reach_a_common_velocity_on_every_radio() {
 
 #[test]
 fn frames_in_space_fit_their_radios() {
+    fn length(link: &impl MessageLink<Motion<3>, SpaceTaps, SpaceWide>) -> usize {
+        link.max_len()
+    }
     let header = 17;
-    assert_eq!(<Robot<'_, Exact, Space>>::frame_bytes(), 22 + 24 + 108 + 432);
-    assert!(<Robot<'_, Sealed<Exact>, Space>>::frame_bytes() < LONGEST_BUFFER);
+    assert_eq!(length(&open_link::<Exact>()), 22 + 24 + 108 + 432);
+    assert!(length(&sealed_link::<Exact, 8>(&[7; 16])) < MAX_BUFFER_LEN);
     // Six wide parameters fit, twelve do not.
-    assert_eq!(<Robot<'_, Dot154, Space>>::frame_bytes(), header + 24 + 54 + 12);
-    assert!(<Robot<'_, Dot154, Space>>::frame_bytes() + TAG_BYTES <= 116);
-    assert_eq!(<Robot<'_, EspNow, Space>>::frame_bytes(), header + 24 + 54 + 2 * 73);
-    assert!(<Robot<'_, EspNow, Space>>::frame_bytes() + TAG_BYTES <= 250);
+    assert_eq!(length(&open_link::<Dot154>()), header + 24 + 54 + 12);
+    assert!(length(&open_link::<Dot154>()) + TAG_LEN <= 116);
+    assert_eq!(length(&open_link::<EspNow>()), header + 24 + 54 + 2 * 73);
+    assert!(length(&open_link::<EspNow>()) + TAG_LEN <= 250);
 }
 
 #[test]
 fn all_wide_parameters_arrive_in_one_turn() {
     let file = file();
     let weights = Weights::open(&file.0).unwrap();
-    let mut speaker: Robot<'_, Dot154, Space> = onboard::robot(1, &weights, Dot154::default()).unwrap();
-    let mut listener: Robot<'_, Dot154, Space> = onboard::robot(2, &weights, Dot154::default()).unwrap();
-    let mut said = *speaker.wide();
+    let robot = |id| onboard::robot::<Space, _>(id, &weights, open_link::<Dot154>()).unwrap();
+    let (mut speaker, mut listener) = (robot(1), robot(2));
+    let mut said = *speaker.agent().wide();
     said.numbers_mut().iter_mut().zip(1_u8..).for_each(|(w, number)| *w = number.into());
-    assert!(speaker.set_wide(&said));
+    assert!(speaker.agent_mut().set_wide(&said));
     for tick in 0..18 {
         speaker.sense(tick, seen(Motion::REST));
         listener.sense(tick, seen(Motion::REST));
-        let mut frame = [0; LONGEST_BUFFER];
-        let length = speaker.speak(&mut frame).unwrap();
-        listener.hear(&mut frame[..length]).unwrap();
+        let mut frame = [0; MAX_BUFFER_LEN];
+        let length = speaker.send(0, &mut frame).unwrap();
+        listener.receive(&mut frame[..length]).unwrap();
     }
-    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen parts of six parameters");
+    assert_eq!(listener.neighbors().next().unwrap().message.wide, said, "eighteen parts of six parameters");
 }
 
 #[test]
 fn robots_in_space_reject_weights_for_the_plane() {
     let mut file = file();
     let task = 18..20;
-    file.0[task].copy_from_slice(&Flocking::<2>::NUMBER.to_le_bytes());
+    file.0[task].copy_from_slice(&Flocking::<2>::ID.to_le_bytes());
     let covered = BYTES - 4;
     let sum = weights::crc_32(&file.0[..covered]);
     file.0[covered..].copy_from_slice(&sum.to_le_bytes());
     let weights = Weights::open(&file.0).unwrap();
-    let refused = onboard::robot::<Space, _>(0, &weights, Exact).unwrap_err();
+    let refused = onboard::robot::<Space, _>(0, &weights, open_link::<Exact>()).unwrap_err();
     assert_eq!(refused.to_string(), "Task differs: 3 here, 1 in the weight file");
 }

@@ -17,7 +17,7 @@ fn fold(twin: &UnfoldedRobot, network: &Net) -> (Vec<f64>, f64) {
         largest = largest.max(products.clone().map(f64::abs).sum());
         products.sum::<f64>()
     };
-    let folded = twin.wide().rows().iter().flat_map(|row| [0, 1].map(|o| output(row, o))).collect();
+    let folded = twin.agent().wide().rows().iter().flat_map(|row| [0, 1].map(|o| output(row, o))).collect();
     (folded, largest)
 }
 
@@ -29,19 +29,19 @@ fn difference(a: &[f32], b: impl IntoIterator<Item = f64>) -> f64 {
 /// Largest differences of outputs and parameters, relative to the rounding bound.
 fn compare(learning: Learning, seed: u64) -> (f64, f64) {
     let network = network();
-    let mut robots: Vec<Robot> = (0..ROBOTS as u16).map(|id| robot(id, learning)).collect();
+    let mut robots: Vec<PlainRobot> = (0..ROBOTS as u16).map(|id| robot(id, learning)).collect();
     let mut twins: Vec<UnfoldedRobot> = (0..ROBOTS as u16).map(|id| unfolded_robot(id, learning)).collect();
     let mut motions = start(&mut seeded(seed), ROBOTS);
     let (mut outputs, mut parameters): (f64, f64) = (0.0, 0.0);
     let mut allowed: f64 = 0.0;
     for tick in 0..TICKS {
         let links = links(&motions, RADIUS);
-        let ours: Vec<Deed<_>> = exchange(&mut robots, tick, &motions, &links);
+        let ours: Vec<TickResult<_>> = exchange(&mut robots, tick, &motions, &links);
         let papers = exchange(&mut twins, tick, &motions, &links);
         for ((ours, papers), node) in ours.iter().zip(&papers).zip(&robots) {
             // An error of C counts once per input. The forward pass rounds each product and each sum of both layers; the terms
             // sum to less than the sum of the inputs (|α C| and |α_D A R| are below 1).
-            let inputs: f64 = node.chains().chain.numbers().iter().map(|z| f64::from(z.abs())).sum();
+            let inputs: f64 = node.agent().taps().line.numbers().iter().map(|z| f64::from(z.abs())).sum();
             let forward = (24 + G + 4) as f64 * ROUNDING * (1.0 + inputs);
             let bound = 2.0 * inputs * allowed + 2.0 * forward;
             outputs = outputs.max(difference(&ours.output, papers.output.map(f64::from)) / bound);
@@ -54,12 +54,12 @@ fn compare(learning: Learning, seed: u64) -> (f64, f64) {
         let magnitude = folded.iter().map(|(_, magnitude)| *magnitude).fold(0.0, f64::max);
         allowed += (ROBOTS + 4) as f64 * ROUNDING * magnitude;
         for (ours, (folded, _)) in robots.iter().zip(folded) {
-            parameters = parameters.max(difference(ours.wide().numbers(), folded) / allowed);
+            parameters = parameters.max(difference(ours.agent().wide().numbers(), folded) / allowed);
         }
     }
-    let moved = |robot: &Robot| {
-        let offline: &<FoldedNet as Model>::Wide = robot.model().offline();
-        robot.wide().distance(offline) / offline.norm()
+    let moved = |robot: &PlainRobot| {
+        let offline: &<FoldedNet as Model>::Wide = robot.config().agent.model.offline();
+        robot.agent().wide().distance(offline) / offline.norm()
     };
     assert!(robots.iter().map(moved).fold(0.0, f32::max) > 0.01, "the parameters have changed");
     (outputs, parameters)

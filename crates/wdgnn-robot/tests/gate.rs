@@ -7,14 +7,13 @@ use proptest::prelude::*;
 const NOT_FINITE: [f32; 4] = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
 /// Command and verdict of a node that has received one neighbor.
-fn command<M, T, const N: usize>(node: &mut Node<M, T, N>, own: T::State) -> (M::Output, Verdict)
+fn command<M, T, const N: usize>(robot: &mut Robot<M, T, Link<Exact>, N>) -> (M::Output, Verdict)
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
-    let _ = node.conclude();
-    assert!(node.sense(0, seen(own)));
-    node.guard()
+    robot.end_receive();
+    robot.decide()
 }
 
 /// Command of a robot without limits for a network output.
@@ -25,13 +24,13 @@ fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
     numbers[biases..].copy_from_slice(&output);
     let network = Net::over(numbers.leak(), Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
-    let state = Signal(Vector([0.5]));
-    let mut robot: Node<_, _, 4> = node(1, model, Regression::new(), offline(), state);
-    let mut neighbor = robot.beacon();
+    let state = Signal([0.5]);
+    let mut robot: Robot<_, _, _, 4> = node(1, model, Regression::new(), Learning::OFF, state);
+    let mut neighbor = robot.message();
     neighbor.sender = 2;
     robot.sense(0, seen(state));
-    robot.accept(neighbor).unwrap();
-    command(&mut robot, state)
+    robot.takes(&neighbor).unwrap();
+    command(&mut robot)
 }
 
 /// Command of a flocking robot for a network output.
@@ -40,13 +39,13 @@ fn flocking(output: [f32; 2]) -> ([f32; 2], Verdict) {
     let biases = numbers.len() - 2;
     numbers[biases..].copy_from_slice(&output);
     let model: FoldedNet = Folded::new(network_over(numbers.leak()), Metric::Paper);
-    let mut robot: Node<_, _, 16> = node(1, model, TASK, offline(), REST);
+    let mut robot: Robot<_, _, _> = node(1, model, TASK, Learning::OFF, REST);
     let far = Motion { position: [5.0, 5.0], velocity: [0.0; 2] };
-    let mut neighbor = neighbor_beacon(&mut seeded(1), robot.model(), 2, far);
-    neighbor.chains.chain.numbers_mut().fill(0.0);
+    let mut neighbor = neighbor_message(&mut seeded(1), &robot.config().agent.model, 2, far);
+    neighbor.taps.line.numbers_mut().fill(0.0);
     robot.sense(0, seen(REST));
-    robot.accept(neighbor).unwrap();
-    command(&mut robot, REST)
+    robot.takes(&neighbor).unwrap();
+    command(&mut robot)
 }
 
 fn on_every_axis<const O: usize>() {
@@ -57,7 +56,7 @@ fn on_every_axis<const O: usize>() {
         output[axis] = bad;
         let (command, verdict) = unlimited(output);
         assert_eq!(verdict, Verdict::NotFinite, "{bad} on axis {axis} of {O}");
-        let fallback = Regression::<1, O>::new().fallback(&Signal(Vector([0.5])), Isolation::Hold);
+        let fallback = Regression::<1, O>::new().fallback(&Signal([0.5]), Isolation::Hold);
         assert_eq!(command, fallback, "{bad} on axis {axis} of {O}");
     }
 }

@@ -17,50 +17,51 @@ fn network_around(output: [f32; 2]) -> Net {
 }
 
 /// A node in flight with three neighbors that have full delay lines.
-fn flying<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
+type Flying<M> = Robot<M, Flocking, Link<Exact>, 4>;
+
+fn flying<M>(model: M, learning: Learning) -> Flying<M>
 where
-    M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
+    M: Model<Features = [f32; 6], Output = [f32; 2], Taps = Stacked<4, 6, NoDelayLine>> + Copy,
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
-    let mut node: Node<_, _, 4> = node(0, model, TASK, Behaviour::new(learning), motions[0]);
+    let mut node: Flying<M> = node(0, model, TASK, learning, motions[0]);
     node.sense(0, seen(motions[0]));
     for (id, motion) in motions.iter().enumerate().skip(1) {
-        node.accept(neighbor_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
+        node.takes(&neighbor_message(&mut rng, &model, id as u16, *motion)).unwrap();
     }
-    node.settle();
+    node.end_receive();
     node
 }
 
-fn infer<M>(node: &mut Node<M, Flocking, 4>, wide: &M::Wide) -> [f32; 2]
+fn infer<M>(node: &mut Flying<M>, wide: &M::Wide) -> [f32; 2]
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
 {
-    assert!(node.set_wide(wide));
-    let features = node.observe();
-    node.aggregate();
-    node.infer(&features)
+    assert!(node.agent_mut().set_wide(wide));
+    node.decide();
+    *node.agent().output()
 }
 
 /// Local loss of a node that executes `command`.
-fn loss<M>(node: &Node<M, Flocking, 4>, command: &[f32; 2]) -> f32
+fn loss<M>(node: &Flying<M>, command: &[f32; 2]) -> f32
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
 {
-    node.task().loss(node.state(), node.trusted().map(|n| &n.beacon.state), command)
+    node.config().agent.task.loss(node.agent().state(), node.trusted().map(|n| &n.message.state), command)
 }
 
 /// ∂J/∂(every wide parameter), by finite differences of the node's output.
-fn by_differences<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
+fn by_differences<M>(node: &mut Flying<M>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
 {
-    let offline = *node.model().offline();
+    let offline = *node.config().agent.model.offline();
     let mut loss_at = |index: usize, change: f32| {
         let mut wide = offline;
         wide.numbers_mut()[index] += change;
         infer(node, &wide);
-        let (command, _) = node.guard();
+        let command = TASK.saturate(node.agent().output());
         f64::from(loss(node, &command))
     };
     let count = offline.numbers().len();
@@ -70,15 +71,14 @@ where
 }
 
 /// Change of the parameters in one learning step of size 1.
-fn by_learning<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
+fn by_learning<M>(node: &mut Flying<M>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
 {
-    let offline = *node.model().offline();
+    let offline = *node.config().agent.model.offline();
     infer(node, &offline);
     node.learn();
-    node.agree();
-    let taken = offline.numbers().iter().zip(node.wide().numbers());
+    let taken = offline.numbers().iter().zip(node.agent().wide().numbers());
     taken.map(|(before, after)| f64::from(*before) - f64::from(*after)).collect()
 }
 
@@ -147,9 +147,9 @@ fn the_paper_metric_is_the_folded_gradient_times_r_transposed_r() {
 fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
     let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
     let mut node = flying(Folded::new(network_around([200.0, -4.0]), Metric::Euclidean), rule);
-    let offline = *node.model().offline();
+    let offline = *node.config().agent.model.offline();
     infer(&mut node, &offline);
-    let (command, _) = node.guard();
+    let command = TASK.saturate(node.agent().output());
     assert_eq!(command[0], TASK.limit);
     let slope = |axis: usize| {
         let at = |change: f32| {
@@ -160,8 +160,8 @@ fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
         (at(WIDTH) - at(-WIDTH)) / (2.0 * f64::from(WIDTH))
     };
     // ∂J/∂C = α_W z gᵀ, with g the slope of the loss in the command.
-    let alpha = f64::from(node.model().network().alpha_wide);
-    let taps = node.chains().chain.numbers().to_vec();
+    let alpha = f64::from(node.config().agent.model.network().alpha_wide);
+    let taps = node.agent().taps().line.numbers().to_vec();
     let expected: Vec<f64> =
         taps.iter().flat_map(|z| [0, 1].map(|axis| alpha * f64::from(*z) * slope(axis))).collect();
     assert!(slope(0).abs() > 1.0, "the slope is not zero");

@@ -4,32 +4,29 @@
 use crate::common::prelude::*;
 use proptest::prelude::*;
 
-const BYTES: usize = Robot::FRAME_BYTES;
+const BYTES: usize = exact::frame_len::<Motion, Taps, Wide>();
 
 /// A frame of robot `id` without zeros among its numbers.
 fn frame(id: u16, sequence: u32) -> Vec<u8> {
     let mut sender = quiet_robot(id);
     sender.sense(0, seen(Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }));
-    let mut beacon = sender.beacon();
-    beacon.sequence = sequence;
-    for (index, x) in beacon.chains.chain.0.as_flattened_mut().iter_mut().enumerate() {
+    let mut message = sender.message();
+    for (index, x) in message.taps.line.0.as_flattened_mut().iter_mut().enumerate() {
         *x = index as f32 + 0.5;
     }
-    let mut frame = vec![0; BYTES];
-    assert_eq!(exact::encode(&beacon, sender.link(), &mut frame), Some(BYTES));
-    frame
+    encode(sender.link_mut(), &Numbered { boot: 0, sequence, message }, 0, 0)
 }
 
 /// Receives a frame, and checks that the robot's state changes if and only if the frame is accepted.
-fn receive(robot: &mut Robot, frame: &[u8]) -> Result<(), Refusal> {
-    let before = format!("{robot:?}");
+fn receive(robot: &mut PlainRobot, frame: &[u8]) -> Result<(), FrameError> {
+    let before = stored_state(robot);
     let outcome = robot.hears(frame);
-    assert_eq!(before == format!("{robot:?}"), outcome.is_err(), "{outcome:?}");
+    assert_eq!(before == stored_state(robot), outcome.is_err(), "{outcome:?}");
     outcome
 }
 
 /// A robot that knows neighbor 7.
-fn listener() -> Robot {
+fn listener() -> PlainRobot {
     let mut robot = quiet_robot(1);
     robot.hears(&frame(7, 10)).unwrap();
     robot
@@ -38,13 +35,13 @@ fn listener() -> Robot {
 #[test]
 fn own_frames_repetitions_and_newcomers_to_a_full_table_are_rejected() {
     let mut robot = listener();
-    assert_eq!(receive(&mut robot, &frame(1, 0)), Err(Refusal::Echo));
-    assert_eq!(receive(&mut robot, &frame(7, 10)), Err(Refusal::Old));
-    assert_eq!(receive(&mut robot, &frame(7, 9)), Err(Refusal::Old));
+    assert_eq!(receive(&mut robot, &frame(1, 0)), Err(FrameError::OwnFrame));
+    assert_eq!(receive(&mut robot, &frame(7, 10)), Err(FrameError::Old));
+    assert_eq!(receive(&mut robot, &frame(7, 9)), Err(FrameError::Old));
     for id in 100..115 {
         assert_eq!(receive(&mut robot, &frame(id, 0)), Ok(()));
     }
-    assert_eq!(receive(&mut robot, &frame(115, 0)), Err(Refusal::TableFull));
+    assert_eq!(receive(&mut robot, &frame(115, 0)), Err(FrameError::TableFull));
     assert_eq!(receive(&mut robot, &frame(7, 11)), Ok(()), "known neighbors keep their slots");
 }
 
@@ -68,8 +65,9 @@ proptest! {
             if receive(&mut robot, hostile).is_ok() {
                 prop_assert_eq!(hostile.len(), BYTES);
                 prop_assert_eq!(&hostile[7..11], &MODEL.to_le_bytes());
-                robot.settle();
-                prop_assert!(robot.observe().iter().all(|x| x.is_finite()));
+                robot.end_receive();
+                robot.decide();
+                prop_assert!(robot.agent().taps().line.0[0].iter().all(|x| x.is_finite()), "features");
             }
         }
     }

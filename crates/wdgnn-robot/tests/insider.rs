@@ -10,18 +10,17 @@ const FRAMES_A_TICK: u32 = 12;
 /// All addresses of the swarm except the listener's, 1.
 const ROSTER: std::ops::Range<u16> = 2..10;
 
-type Said = BeaconOf<FoldedNet, Flocking>;
-
 /// Numbers that an attacker sends.
 const NUMBERS: [f32; 10] =
     [0.0, 1.0, -1.0e6, LARGEST, -LARGEST, f32::NAN, f32::INFINITY, f32::MAX, 1.0e-40, f32::MIN_POSITIVE];
 
 /// Content of a valid frame with a few wrong numbers, random bytes, or another length. `None` if the header cannot hold the sequence.
-fn content<C: Codec>(random: &mut ChaCha8Rng, codec: &C, link: &Link, said: &Said) -> Option<Vec<u8>> {
+fn content<E: Encoding>(random: &mut ChaCha8Rng, out: &Outgoing<'_, Motion, Taps, Wide>) -> Option<Vec<u8>> {
     let mut frame = [0; 512];
-    let index = random.random_range(0..C::FRAMES);
-    let length = codec.encode(link, said, random.random_range(0..50), index, &mut frame)?;
-    let mut content = frame[C::header_bytes()..length].to_vec();
+    let index = random.random_range(0..E::FRAMES);
+    let out = Outgoing { round: random.random_range(0..50), ..*out };
+    let length = E::encode(&out, index, &mut frame)?;
+    let mut content = frame[E::HEADER_LEN..length].to_vec();
     match random.random_range(0..20) {
         0 => random.fill_bytes(&mut content),
         1 => content.resize(random.random_range(0..300), random.random()),
@@ -38,15 +37,16 @@ fn content<C: Codec>(random: &mut ChaCha8Rng, codec: &C, link: &Link, said: &Sai
     Some(content)
 }
 
-fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) -> [u32; 2] {
+fn held_within_limits<E: Encoding + core::fmt::Debug, const TAG: usize>(seed: u64) -> [u32; 2] {
     let rule = Learning { mixing: Mixing::Uniform, ..Learning::paper(0.5) };
-    let behavior = Behaviour::new(rule).robust();
-    assert!(behavior.probation > 0 && behavior.learning.clip > 0.0 && behavior.learning.ball > 0.0);
+    let config = config(rule).robust();
+    let learning = config.agent.learning;
+    assert!(config.trust.probation_frames() > 0 && learning.clip > 0.0 && learning.ball > 0.0);
     let mut random = seeded(seed);
-    let mut listener: RobotOn<_> = robot_on(1, behavior, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
-    let offline = *listener.model().offline();
-    let link = *listener.link();
-    let [mut accepted, mut refused] = [0; 2];
+    let mut listener = robot_on(1, config, sealed_link::<E, TAG>(&KEY));
+    let model = config.agent.model;
+    let offline = *model.offline();
+    let [mut accepted, mut rejected] = [0; 2];
     for tick in 0..TICKS {
         assert!(listener.sense(tick, seen(REST)));
         for number in 0..FRAMES_A_TICK {
@@ -54,53 +54,47 @@ fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) ->
             // Each sender has its own position, so that unmodified states are plausible.
             let angle = f32::from(sender);
             let state = Motion { position: [2.0 * angle.cos(), 2.0 * angle.sin()], velocity: [0.0; 2] };
-            let mut said = neighbor_beacon(&mut random, listener.model(), sender, state);
+            let message = neighbor_message(&mut random, &model, sender, state);
             // Sequences increase; a few are random.
-            said.sequence = tick * C::FRAMES + number % C::FRAMES;
+            let (mut boot, mut sequence) = (0, tick * E::FRAMES + number % E::FRAMES);
             if random.random_bool(0.05) {
-                (said.boot, said.sequence) = (random.random_range(0..3), random.random());
+                (boot, sequence) = (random.random_range(0..3), random.random());
             }
-            let Some(content) = content(&mut random, &codec, &link, &said) else { continue };
+            let out = Outgoing { message: &message, boot, sequence, model: MODEL, round: tick };
+            let Some(content) = content::<E>(&mut random, &out) else { continue };
             let bits = if random.random_bool(0.02) { 1 << random.random_range(0..8) } else { 0 };
-            let insider = Insider { codec, content: &content, flip: (random.random_range(0..30), bits) };
+            let insider = Insider { content: &content, flip: (random.random_range(0..30), bits) };
             let mut frame = [0; 640];
-            let sealed = SealedWith::<_, Aes, TAG>::new(insider, &KEY);
-            let Some(length) = sealed.encode(&link, &said, tick, 0, &mut frame) else { continue };
-            let counted = if listener.hear(&mut frame[..length].to_vec()).is_ok() {
-                &mut accepted
-            } else {
-                &mut refused
-            };
-            *counted += 1;
-            assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "no frame is accepted twice");
+            let Some(length) = insider.write::<E, TAG, _, _, _>(&KEY, &out, &mut frame) else { continue };
+            let result = listener.receive(&mut frame[..length].to_vec());
+            *if result.is_ok() { &mut accepted } else { &mut rejected } += 1;
+            assert!(listener.receive(&mut frame[..length].to_vec()).is_err(), "no frame is accepted twice");
         }
-        listener.conclude();
-        let (command, _) = listener.guard();
+        let command = listener.finish().command;
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?} in tick {tick}");
-        assert!(listener.wide().admissible());
-        let off = listener.wide().distance(&offline) / offline.norm();
-        assert!(off <= behavior.learning.ball * 1.001, "{off} of the norm in tick {tick}");
-        assert!(
-            listener.neighbours().all(|n| n.beacon.sender != listener.id()),
-            "no robot is its own neighbor"
-        );
-        let numbers = |n: &Motion| n.position.into_iter().chain(n.velocity).all(f32::is_finite);
-        assert!(listener.neighbours().all(|n| numbers(&n.beacon.state) && n.beacon.wide.admissible()));
+        let wide = listener.agent().wide();
+        assert!(wide.is_admissible());
+        let off = wide.distance(&offline) / offline.norm();
+        assert!(off <= learning.ball * 1.001, "{off} of the norm in tick {tick}");
+        for neighbor in listener.neighbors() {
+            assert_ne!(neighbor.message.sender, listener.id(), "no robot is its own neighbor");
+            assert!(neighbor.message.state.is_admissible() && neighbor.message.wide.is_admissible());
+        }
     }
-    [accepted, refused]
+    [accepted, rejected]
 }
 
 #[test]
 fn robots_stay_within_limits_for_every_frame_of_an_insider() {
     for seed in 0..3 {
-        for (profile, [accepted, refused]) in [
-            ("exact", held_within_limits::<_, 8>(Exact, seed)),
-            ("dot154", held_within_limits::<_, 8>(Dot154::default(), seed)),
-            ("espnow", held_within_limits::<_, 8>(EspNow::default(), seed)),
-            ("esb32", held_within_limits::<_, 4>(Esb32, seed)),
+        for (profile, [accepted, rejected]) in [
+            ("exact", held_within_limits::<Exact, 8>(seed)),
+            ("dot154", held_within_limits::<Dot154, 8>(seed)),
+            ("espnow", held_within_limits::<EspNow, 8>(seed)),
+            ("esb32", held_within_limits::<Esb32, 4>(seed)),
         ] {
             // Both branches behind the tag must be reached.
-            assert!(accepted > 50 && refused > 50, "{profile}: {accepted} accepted, {refused} refused");
+            assert!(accepted > 50 && rejected > 50, "{profile}: {accepted} accepted, {rejected} rejected");
         }
     }
 }

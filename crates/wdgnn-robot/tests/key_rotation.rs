@@ -8,8 +8,12 @@ const FIRST: Key = [3; 16];
 const SAID: u32 = 150;
 const AT: u32 = 400;
 
-fn dot154(name: u16, key: &Key, epoch: u8) -> Rekeyable<Dot154> {
-    Rekeyable::new(Dot154::default(), key).rekeyed(name, &personal_key(&MASTER, name), epoch, key)
+fn dot154(name: u16, key: &Key, epoch: u8) -> Managed<Dot154> {
+    managed_link(key, |keys| keys.with_key_rotation(name, &personal_key(&MASTER, name), epoch, key))
+}
+
+fn esb32(name: u16) -> ManagedEsb32 {
+    managed_link(&FIRST, |keys| keys.with_key_rotation(name, &personal_key(&MASTER, name), 0, &FIRST))
 }
 
 /// The operator's key update for a robot.
@@ -23,7 +27,7 @@ fn notice(name: u16, epoch: u8, at: u32, tag: usize) -> Vec<u8> {
 
 /// Robots that receive the two neighbors on either side; the operator reaches robot 0.
 struct Swarm {
-    on_air: RadioSwarm<Rekeyable<Dot154>>,
+    on_air: RadioSwarm<Managed<Dot154>>,
     /// Number of key updates among all frames.
     updates: usize,
 }
@@ -47,7 +51,7 @@ impl Swarm {
     }
 
     fn epochs(&self) -> Vec<u8> {
-        self.on_air.robots.iter().map(|(robot, _)| robot.epoch()).collect()
+        self.on_air.robots.iter().map(|(robot, _)| robot.link().key_epoch()).collect()
     }
 
     fn known(&self, robot: usize) -> Vec<u16> {
@@ -63,8 +67,8 @@ impl Swarm {
 }
 
 /// A robot that starts with the record of its board.
-fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
-    let behavior = Behaviour::new(Learning::paper(0.1)).robust();
+fn start(name: u16, board: &mut Board) -> RobotOn<Managed<Dot154>> {
+    let behavior = config(Learning::paper(0.1)).robust();
     let mut robot = robot_on(name, behavior, dot154(name, &FIRST, 0));
     board.flash.resume(&mut robot).unwrap();
     robot
@@ -84,7 +88,11 @@ fn all_robots_change_the_key_at_the_announced_tick_and_none_is_lost() {
         }
     }
     assert_eq!(swarm.epochs(), [1; 12]);
-    assert_eq!(swarm.on_air.refused[Refusal::Forged as usize], 0, "both keys are accepted around the change");
+    assert_eq!(
+        swarm.on_air.rejected[FrameError::Forged as usize],
+        0,
+        "both keys are accepted around the change"
+    );
 }
 
 #[test]
@@ -96,16 +104,16 @@ fn expelled_robots_neither_receive_nor_are_received() {
     assert_eq!(swarm.known(5), [0; 0], "it receives no robot");
     assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and no robot receives it");
     // Its frames are forged under the new key, and the others still fly as one swarm.
-    let before = swarm.on_air.refused[Refusal::Forged as usize];
+    let before = swarm.on_air.rejected[FrameError::Forged as usize];
     swarm.fly_until(swarm.on_air.tick + 10, Some(5));
-    assert!(swarm.on_air.refused[Refusal::Forged as usize] > before);
+    assert!(swarm.on_air.rejected[FrameError::Forged as usize] > before);
     assert_eq!(swarm.known(4), [2, 3, 6]);
     // Nor is it accepted under another identity.
-    let sealed = Rekeyable::new(Dot154::default(), &FIRST);
+    let sealed: Managed<Dot154> = managed_link(&FIRST, |keys| keys);
     let mut other = robot_on(9, offline(), sealed);
     other.sense(swarm.on_air.tick - 1, seen(Motion::REST));
     for frame in other.says() {
-        assert_eq!(swarm.on_air.robots[4].0.hears(&frame), Err(Refusal::Forged));
+        assert_eq!(swarm.on_air.robots[4].0.hears(&frame), Err(FrameError::Forged));
     }
     // Updates for other robots are wrapped with their personal keys.
     let mut board = Board::new();
@@ -113,7 +121,7 @@ fn expelled_robots_neither_receive_nor_are_received() {
     for name in (0..12).filter(|name| *name != 5) {
         let mut frame = notice(name, 1, AT, 8);
         frame[1..3].copy_from_slice(&5_u16.to_le_bytes());
-        assert_eq!(thief.hear(&mut frame), Err(Refusal::Forged));
+        assert_eq!(thief.receive(&mut frame), Err(FrameError::Forged));
     }
 }
 
@@ -193,73 +201,73 @@ fn new_keys_are_stored_at_once_and_retried_after_a_failure() {
     for tick in 0..=AT {
         board.run(&mut again, tick);
     }
-    assert_eq!(again.epoch(), 1);
+    assert_eq!(again.link().key_epoch(), 1);
     let behavior = offline().robust();
     let mut flashed = robot_on(2, behavior, dot154(2, &[9; 16], 0));
     board.flash.resume(&mut flashed).unwrap();
-    assert_eq!(flashed.epoch(), 0);
+    assert_eq!(flashed.link().key_epoch(), 0);
 }
 
 #[test]
 fn earlier_epochs_are_never_accepted_again() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
-    let hear = |robot: &mut RobotOn<_>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
-    assert_eq!(hear(&mut robot, 2, 10), Err(Refusal::NewKey));
-    assert_eq!(hear(&mut robot, 1, 10), Err(Refusal::Replayed), "a skipped epoch");
-    assert_eq!(hear(&mut robot, 2, 20), Err(Refusal::Replayed), "another tick for one epoch");
+    let hear = |robot: &mut RobotOn<_>, epoch, at| robot.receive(&mut notice(2, epoch, at, 8));
+    assert_eq!(hear(&mut robot, 2, 10), Err(FrameError::KeyUpdate));
+    assert_eq!(hear(&mut robot, 1, 10), Err(FrameError::Replayed), "a skipped epoch");
+    assert_eq!(hear(&mut robot, 2, 20), Err(FrameError::Replayed), "another tick for one epoch");
     for tick in 0..200 {
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.epoch(), 2);
+    assert_eq!(robot.link().key_epoch(), 2);
     for epoch in 0..=1 {
-        assert_eq!(hear(&mut robot, epoch, 1_000), Err(Refusal::Replayed));
+        assert_eq!(hear(&mut robot, epoch, 1_000), Err(FrameError::Replayed));
     }
-    assert_eq!(hear(&mut robot, 3, 1_000), Err(Refusal::NewKey));
+    assert_eq!(hear(&mut robot, 3, 1_000), Err(FrameError::KeyUpdate));
     // Nor after a restart, nor for a newer image.
     board.run(&mut robot, 200);
     let mut again = start(2, &mut board);
-    assert_eq!((again.epoch(), hear(&mut again, 2, 10)), (2, Err(Refusal::Replayed)));
+    assert_eq!((again.link().key_epoch(), hear(&mut again, 2, 10)), (2, Err(FrameError::Replayed)));
     let behavior = offline().robust();
     let mut spare = robot_on(2, behavior, dot154(2, &swarm_key(&MASTER, 3), 3));
-    assert_eq!(hear(&mut spare, 2, 10), Err(Refusal::Replayed));
+    assert_eq!(hear(&mut spare, 2, 10), Err(FrameError::Replayed));
 }
 
 #[test]
 fn modified_updates_and_those_for_other_robots_change_no_key() {
-    fn check<P: Codec>(codec: impl Fn() -> P, tag: usize) {
+    fn check<L: TestLink>(link: impl Fn() -> L, tag: usize) {
         let behavior = offline().robust();
         let good = notice(2, 1, 0, tag);
         for (place, bit) in (1..good.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
-            let mut robot = robot_on(2, behavior, codec());
+            let mut robot = robot_on(2, behavior, link());
             let mut frame = good.clone();
             frame[place] ^= 1 << bit;
             // An update for another robot changes nothing here.
-            let heard = robot.hear(&mut frame);
+            let heard = robot.receive(&mut frame);
             let others = Notice::read(&frame, tag).is_some_and(|notice| notice.name != 2);
             let old = frame[3] == 0;
             let refusal = match (old, others) {
-                (true, _) => Refusal::Replayed,
-                (false, true) => Refusal::NewKey,
-                (false, false) => Refusal::Forged,
+                (true, _) => FrameError::Replayed,
+                (false, true) => FrameError::KeyUpdate,
+                (false, false) => FrameError::Forged,
             };
             assert_eq!(heard, Err(refusal), "bit {bit} of byte {place}");
-            assert_eq!(robot.hears(&good), Err(Refusal::NewKey), "the valid update is still accepted");
+            assert_eq!(robot.hears(&good), Err(FrameError::KeyUpdate), "the valid update is still accepted");
         }
         for length in 1..good.len() {
-            let mut robot = robot_on(2, behavior, codec());
-            assert_eq!(robot.hear(&mut good[..length].to_vec()), Err(Refusal::Forged));
+            let mut robot = robot_on(2, behavior, link());
+            assert_eq!(robot.receive(&mut good[..length].to_vec()), Err(FrameError::Forged));
         }
     }
     check(|| dot154(2, &FIRST, 0), 8);
-    check(|| RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST), 4);
+    check(|| esb32(2), 4);
 }
 
 #[test]
 fn updates_are_relayed_only_after_verification() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
-    let mut handed_on = |robot: &mut RobotOn<Rekeyable<Dot154>>, from: u32| {
+    let mut handed_on = |robot: &mut RobotOn<Managed<Dot154>>, from: u32| {
         let mut names = Vec::new();
         for tick in from..from + 200 {
             board.run(robot, tick);
@@ -273,14 +281,14 @@ fn updates_are_relayed_only_after_verification() {
     let mut forged = notice(8, 1, AT, 8);
     forged[30] ^= 1;
     for mut frame in [notice(7, 1, AT, 8), forged.clone()] {
-        assert_eq!(robot.hear(&mut frame), Err(Refusal::NewKey));
+        assert_eq!(robot.receive(&mut frame), Err(FrameError::KeyUpdate));
     }
     assert_eq!(handed_on(&mut robot, 0), [0; 0]);
-    assert_eq!(robot.hear(&mut notice(2, 1, AT, 8)), Err(Refusal::NewKey));
+    assert_eq!(robot.receive(&mut notice(2, 1, AT, 8)), Err(FrameError::KeyUpdate));
     forged[1] = 9;
-    assert_eq!(robot.hear(&mut forged), Err(Refusal::Forged));
+    assert_eq!(robot.receive(&mut forged), Err(FrameError::Forged));
     // An update of a later epoch cannot be verified and does not displace verified ones.
-    assert_eq!(robot.hear(&mut notice(9, 2, AT, 8)), Err(Refusal::NewKey));
+    assert_eq!(robot.receive(&mut notice(9, 2, AT, 8)), Err(FrameError::KeyUpdate));
     // Each update is relayed four times.
     assert_eq!(handed_on(&mut robot, 200), [2, 2, 2, 2, 7, 7, 7, 7]);
     assert_eq!(handed_on(&mut robot, 400), [0; 0]);
@@ -293,7 +301,7 @@ fn valid_updates_replace_forged_ones() {
     let mut forged = notice(7, 1, AT, 8);
     forged[30] ^= 1;
     for mut frame in [forged, notice(2, 1, AT, 8), notice(7, 1, AT, 8)] {
-        assert_eq!(robot.hear(&mut frame), Err(Refusal::NewKey));
+        assert_eq!(robot.receive(&mut frame), Err(FrameError::KeyUpdate));
     }
     let (mut names, mut rounds) = (Vec::new(), Vec::new());
     for tick in 0..100 {
@@ -312,10 +320,9 @@ fn valid_updates_replace_forged_ones() {
 
 #[test]
 fn updates_replace_the_last_frame_of_an_exchange() {
-    let codec = RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
-    let mut robot = robot_on(2, offline().robust(), codec);
+    let mut robot = robot_on(2, offline().robust(), esb32(2));
     let mut board = Board::new();
-    assert_eq!(robot.hear(&mut notice(2, 1, AT, 4)), Err(Refusal::NewKey));
+    assert_eq!(robot.receive(&mut notice(2, 1, AT, 4)), Err(FrameError::KeyUpdate));
     let mut handed_on = 0;
     for tick in 0..40 {
         board.run(&mut robot, tick);
@@ -341,15 +348,14 @@ fn updates_have_their_own_kind_and_length() {
 }
 
 #[test]
-fn links_without_room_for_relaying_keep_their_key() {
-    let codec = Sealed::new(Dot154::default(), &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
-    let mut robot = robot_on(2, offline().robust(), codec);
+fn links_without_key_rotation_keep_their_key() {
+    let mut robot = robot_on(2, offline().robust(), sealed_link::<Dot154, 8>(&FIRST));
     let mut board = Board::new();
-    assert_ne!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+    assert_ne!(robot.receive(&mut notice(2, 1, 0, 8)), Err(FrameError::KeyUpdate));
     for tick in 0..300 {
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.epoch(), 0);
+    assert_eq!(robot.link().key_epoch(), 0);
 }
 
 #[test]
@@ -357,30 +363,30 @@ fn restarted_robots_change_the_key_by_time_or_by_a_neighbor() {
     let begun = || {
         let mut board = Board::new();
         let mut robot = start(2, &mut board);
-        assert_eq!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+        assert_eq!(robot.receive(&mut notice(2, 1, 0, 8)), Err(FrameError::KeyUpdate));
         (robot, board)
     };
     // A robot alone changes after one second.
     let (mut robot, mut board) = begun();
     for tick in 0..=100 {
-        assert_eq!(robot.epoch(), 0, "tick {tick}");
+        assert_eq!(robot.link().key_epoch(), 0, "tick {tick}");
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.epoch(), 1);
+    assert_eq!(robot.link().key_epoch(), 1);
     // A robot that receives a frame under the new key changes in the next tick, and that frame is used.
     let (mut robot, mut board) = begun();
     let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
     let key = swarm_key(&MASTER, 1);
     let mut other = robot_on(3, offline(), dot154(3, &key, 1));
     for tick in 0..4 {
-        assert_eq!(robot.epoch(), u8::from(tick == 3), "tick {tick}");
+        assert_eq!(robot.link().key_epoch(), u8::from(tick == 3), "tick {tick}");
         if tick == 1 {
             other.sense(tick, seen(there));
             board.air.heard.extend(other.says().into_iter().map(Ok));
         }
         board.run(&mut robot, tick);
     }
-    let heard: Vec<Motion> = robot.neighbours().map(|known| known.beacon.state).collect();
+    let heard: Vec<Motion> = robot.neighbors().map(|known| known.message.state).collect();
     assert_eq!(heard, [there]);
 }
 
@@ -389,13 +395,13 @@ fn after_the_change_only_updates_of_its_tick_are_accepted() {
     let mut swarm = Swarm::new(2, 0.0);
     swarm.fly_until(AT + 20, None);
     let robot = &mut swarm.on_air.robots[0].0;
-    assert_eq!(robot.epoch(), 1);
+    assert_eq!(robot.link().key_epoch(), 1);
     assert_eq!(
-        robot.hear(&mut notice(7, 1, AT + 7, 8)),
-        Err(Refusal::Replayed),
+        robot.receive(&mut notice(7, 1, AT + 7, 8)),
+        Err(FrameError::Replayed),
         "another tick for this epoch"
     );
-    assert_eq!(robot.hear(&mut notice(7, 1, AT, 8)), Err(Refusal::NewKey));
+    assert_eq!(robot.receive(&mut notice(7, 1, AT, 8)), Err(FrameError::KeyUpdate));
 }
 
 #[test]
@@ -405,7 +411,7 @@ fn late_robots_get_their_key_despite_forged_later_epochs() {
     swarm.on_air.off[3] = true;
     swarm.fly_until(AT + 200, None);
     for (robot, _) in &mut swarm.on_air.robots {
-        assert_eq!(robot.hear(&mut notice(200, 9, AT, 8)), Err(Refusal::NewKey));
+        assert_eq!(robot.receive(&mut notice(200, 9, AT, 8)), Err(FrameError::KeyUpdate));
     }
     swarm.restart(3);
     swarm.fly_until(swarm.on_air.tick + 200, None);
@@ -439,10 +445,10 @@ fn personal_group_and_pair_keys_all_differ() {
 #[test]
 fn the_old_key_is_accepted_for_four_ticks_after_the_change() {
     let mut swarm = Swarm::new(2, 0.0);
-    // Robot 1 gets no new key and sends under the old one in every tick.
+    // PlainRobot 1 gets no new key and sends under the old one in every tick.
     swarm.fly_until(AT + 10, Some(1));
     assert_eq!(swarm.epochs(), [1, 0]);
-    let heard: Vec<u32> = swarm.on_air.robots[0].0.neighbours().map(|known| known.heard).collect();
+    let heard: Vec<u32> = swarm.on_air.robots[0].0.neighbors().map(|known| known.last_received).collect();
     assert_eq!(heard, [AT + 4]);
 }
 

@@ -2,61 +2,60 @@
 //! never recordings of known robots or forgeries.
 
 use crate::common::prelude::*;
-use wdgnn_robot::control_loop::MOST_VOUCHED;
+use wdgnn_robot::control_loop::MAX_LATE_AUTH;
 
 const KEY: Key = [7; 16];
 const FAR: u32 = 500;
 
-fn member<P: Codec>(id: u16, codec: P) -> RobotOn<P> {
-    robot_on(id, offline(), codec)
+fn member<L: TestLink>(id: u16, link: L) -> RobotOn<L> {
+    robot_on(id, offline(), link)
 }
 
 fn dot154(key: &Key) -> Sealed<Dot154> {
-    Sealed::new(Dot154::default(), key)
+    sealed_link::<Dot154, 8>(key)
 }
 
 /// A frame sent at `tick`.
-fn said<P: Codec>(robot: &mut RobotOn<P>, tick: u32) -> Vec<u8> {
+fn said<L: TestLink>(robot: &mut RobotOn<L>, tick: u32) -> Vec<u8> {
     robot.sense(tick, seen(REST));
     robot.says().remove(0)
 }
 
 #[test]
 fn frames_before_the_start_of_the_listener_are_not_authenticated() {
-    fn vouched<P: Codec>(sealed: fn(&Key) -> P) {
-        let listener = member(1, sealed(&KEY));
+    fn authenticated<L: TestLink>(sealed: fn(&Key) -> L) {
         let mut speaker = member(2, sealed(&KEY));
         let frame = said(&mut speaker, FAR);
-        let vouch = |since| sealed(&KEY).vouch(listener.link(), FAR, since, &frame).is_some();
-        assert!(vouch(0) && vouch(FAR));
-        assert!(!vouch(FAR + 1));
+        let is_authentic = |since| sealed(&KEY).authenticate(FAR, since, &frame).is_some();
+        assert!(is_authentic(0) && is_authentic(FAR));
+        assert!(!is_authentic(FAR + 1));
     }
-    vouched(dot154);
-    vouched(|key| SealedEsb32::new(Esb32, key));
+    authenticated(dot154);
+    authenticated(sealed_link::<Esb32, 4>);
 }
 
 #[test]
 fn members_with_another_clock_are_authenticated_without_side_effects() {
-    fn vouched<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P) {
+    fn authenticated<L: TestLink>(sealed: fn(&Key) -> L) {
         let mut listener = member(1, sealed(&KEY));
         let mut speaker = member(2, sealed(&KEY));
         for (now, tick) in [(FAR, 5), (FAR, 9 * FAR)] {
             listener.sense(now, seen(REST));
             let frame = said(&mut speaker, tick);
-            assert_eq!(listener.hears(&frame), Err(Refusal::Untimely));
-            let before = format!("{listener:?}");
+            assert_eq!(listener.hears(&frame), Err(FrameError::OutOfWindow));
+            let before = stored_state(&listener);
             for _ in 0..2 {
-                let sender = listener.vouch(&frame).expect("a swarm member");
-                assert_eq!(Some(sender), P::identity(&frame, now));
+                let sender = listener.authenticate(&frame).expect("a swarm member");
+                assert_eq!(Some(sender), L::Encoding::header(&frame, now).map(|header| header.id));
                 assert_eq!(sender.sender, 2);
             }
-            assert_eq!(format!("{listener:?}"), before);
+            assert_eq!(stored_state(&listener), before);
         }
     }
-    vouched(dot154);
-    vouched(|key| Sealed::new(Exact, key));
-    vouched(|key| SealedEsb32::new(Esb32, key));
-    vouched(|key| Sealed::new(P2p57, key));
+    authenticated(dot154);
+    authenticated(sealed_link::<Exact, 8>);
+    authenticated(sealed_link::<Esb32, 4>);
+    authenticated(sealed_link::<P2p57, 8>);
 }
 
 #[test]
@@ -64,46 +63,46 @@ fn recordings_of_known_robots_are_not_authenticated() {
     let mut listener = member(1, dot154(&KEY));
     let mut speaker = member(2, dot154(&KEY));
     let earlier = said(&mut speaker, FAR);
-    speaker.set_boot(1);
+    speaker.link_mut().set_boot(1);
     let heard = said(&mut speaker, FAR);
     listener.sense(FAR, seen(REST));
     assert_eq!(listener.hears(&heard), Ok(()));
     listener.sense(2 * FAR, seen(REST));
     for recording in [&earlier, &heard] {
-        assert_eq!(listener.hears(recording), Err(Refusal::Untimely));
-        assert_eq!(listener.vouch(recording), None);
+        assert_eq!(listener.hears(recording), Err(FrameError::OutOfWindow));
+        assert_eq!(listener.authenticate(recording), None);
     }
-    assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "newer frames are authenticated");
+    assert!(listener.authenticate(&said(&mut speaker, FAR + 1)).is_some(), "newer frames are authenticated");
 }
 
 #[test]
 fn forgeries_are_not_authenticated() {
-    fn forged<P: Codec>(sealed: fn(&Key) -> P) {
+    fn forged<L: TestLink>(sealed: fn(&Key) -> L) {
         let mut listener = member(1, sealed(&KEY));
         let good = said(&mut member(2, sealed(&KEY)), 3);
         listener.sense(FAR, seen(REST));
-        assert!(listener.vouch(&good).is_some());
+        assert!(listener.authenticate(&good).is_some());
         for bit in 0..8 * good.len() {
             let mut frame = good.clone();
             frame[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(listener.vouch(&frame), None, "bit {bit}");
+            assert_eq!(listener.authenticate(&frame), None, "bit {bit}");
         }
         for length in 0..good.len() {
-            assert_eq!(listener.vouch(&good[..length]), None, "{length} bytes");
+            assert_eq!(listener.authenticate(&good[..length]), None, "{length} bytes");
         }
-        assert_eq!(listener.vouch(&[good.clone(), vec![0]].concat()), None);
-        assert_eq!(listener.vouch(&[good.clone(), vec![0; 600]].concat()), None);
-        assert_eq!(listener.vouch(&said(&mut member(2, sealed(&[8; 16])), 3)), None, "another key");
+        assert_eq!(listener.authenticate(&[good.clone(), vec![0]].concat()), None);
+        assert_eq!(listener.authenticate(&[good.clone(), vec![0; 600]].concat()), None);
+        assert_eq!(listener.authenticate(&said(&mut member(2, sealed(&[8; 16])), 3)), None, "another key");
     }
     forged(dot154);
-    forged(|key| SealedEsb32::new(Esb32, key));
+    forged(sealed_link::<Esb32, 4>);
 }
 
 #[test]
 fn unsealed_frames_are_accepted_without_authentication() {
-    let frame = said(&mut member(2, Dot154::default()), 3);
-    let identity = Some(Identity { sender: 2, boot: 0, sequence: 3 });
-    assert_eq!(member(1, Dot154::default()).vouch(&frame), identity);
+    let frame = said(&mut member(2, open_link::<Dot154>()), 3);
+    let identity = Some(FrameId { sender: 2, boot: 0, sequence: 3 });
+    assert_eq!(member(1, open_link::<Dot154>()).authenticate(&frame), identity);
 }
 
 #[test]
@@ -123,10 +122,11 @@ fn the_radio_learns_about_members_only() {
     let heard = [&good, &implausible, &untimely, &forged, &good, &echo];
     board.air.heard = heard.into_iter().cloned().map(Ok).chain([Ok(vec![1, 2])]).collect();
     let report = board.run(&mut robot, FAR + 1);
-    assert_eq!(report.refused.total(), 5, "{:?}", report.refused);
-    let vouched: Vec<_> = board.air.vouched.iter().map(|(sender, at)| (sender.sender, *at)).collect();
-    assert_eq!(vouched, [(2, 1), (2, 2), (3, 3)], "sender and arrival on the radio's clock");
-    assert_eq!(board.air.vouched[0].0.sequence, FAR + 1);
+    assert_eq!(report.rejected.total(), 5, "{:?}", report.rejected);
+    let authenticated: Vec<_> =
+        board.air.authenticated.iter().map(|(sender, at)| (sender.sender, *at)).collect();
+    assert_eq!(authenticated, [(2, 1), (2, 2), (3, 3)], "sender and arrival on the radio's clock");
+    assert_eq!(board.air.authenticated[0].0.sequence, FAR + 1);
     assert_eq!(board.air.begun, [FAR, FAR + 1]);
 }
 
@@ -134,8 +134,8 @@ fn the_radio_learns_about_members_only() {
 fn members_without_a_table_slot_are_authenticated() {
     let (mut robot, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (2..20).map(|id| Ok(said(&mut quiet_robot(id), 0))).collect();
-    assert_eq!(board.run(&mut robot, 0).refused.of(Refusal::TableFull), 2);
-    assert!(board.air.vouched.iter().map(|(identity, _)| identity.sender).eq(2..20));
+    assert_eq!(board.run(&mut robot, 0).rejected.of(FrameError::TableFull), 2);
+    assert!(board.air.authenticated.iter().map(|(identity, _)| identity.sender).eq(2..20));
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn few_frames_of_an_untimely_flood_are_decrypted() {
     let mut board = Board::new();
     for tick in FAR..FAR + 3 {
         board.air.heard = (2..22).map(|id| Ok(said(&mut member(id, dot154(&KEY)), 5))).collect();
-        board.air.vouched.clear();
-        assert_eq!(board.run(&mut robot, tick).refused.of(Refusal::Untimely), 20);
-        assert_eq!(board.air.vouched.len(), MOST_VOUCHED as usize);
+        board.air.authenticated.clear();
+        assert_eq!(board.run(&mut robot, tick).rejected.of(FrameError::OutOfWindow), 20);
+        assert_eq!(board.air.authenticated.len(), MAX_LATE_AUTH as usize);
     }
 }

@@ -6,8 +6,10 @@ use wdgnn_link::header::OTHER_CLOCK_TICKS;
 
 const HOLD: u32 = 19;
 
-fn behavior(probation: u8) -> Behaviour {
-    Behaviour { hold: HOLD, probation, ..offline() }
+/// Configuration of the listener. Speakers report their states as measured.
+fn behavior(probation_frames: u8) -> FlockConfig {
+    let config = FlockConfig { hold_ticks: HOLD, ..offline() };
+    if probation_frames == 0 { config } else { with_probation(config, probation_frames) }
 }
 
 /// The hardest flight: full acceleration in alternating directions.
@@ -25,7 +27,7 @@ fn flight(ticks: u32) -> Vec<Motion> {
 }
 
 /// Frames of a flight in every `every`-th tick.
-fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
+fn told<L: TestLink>(speaker: &mut RobotOn<L>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
     (0..)
         .zip(flight)
         .map(|(tick, motion)| {
@@ -36,10 +38,10 @@ fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Ve
 }
 
 /// Number of rejected frames when each is delayed by `delay` of its tick.
-fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32) -> u32) -> usize {
+fn refused_when_late<L: TestLink>(link: fn() -> L, every: u32, delay: impl Fn(u32) -> u32) -> usize {
     let flight = flight(400);
-    let mut speaker = robot_on(2, behavior(1), codec());
-    let mut listener = robot_on(1, behavior(1), codec());
+    let mut speaker = robot_on(2, behavior(0), link());
+    let mut listener = robot_on(1, behavior(1), link());
     let told = told(&mut speaker, &flight, every);
     let mut refused = 0;
     for tick in 0..flight.len() as u32 {
@@ -50,7 +52,7 @@ fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32)
                 refused += heard.filter(Result::is_err).count();
             }
         }
-        listener.conclude();
+        listener.finish();
     }
     refused
 }
@@ -64,11 +66,11 @@ fn late_by(ticks: u32) -> impl Fn(u32) -> u32 {
 fn late_honest_frames_are_plausible() {
     for late in 0..=5 {
         for every in [1, 5] {
-            assert_eq!(refused_when_late(|| Exact, every, late_by(late)), 0, "{late} {every}");
-            assert_eq!(refused_when_late(Dot154::default, every, late_by(late)), 0, "{late} {every}");
-            assert_eq!(refused_when_late(|| Esb32, every, late_by(late)), 0, "{late} {every}");
-            assert_eq!(refused_when_late(|| P2p57, every, late_by(late)), 0, "{late} {every}");
-            let sealed = || Sealed::new(Dot154::default(), &[7; 16]);
+            assert_eq!(refused_when_late(open_link::<Exact>, every, late_by(late)), 0, "{late} {every}");
+            assert_eq!(refused_when_late(open_link::<Dot154>, every, late_by(late)), 0, "{late} {every}");
+            assert_eq!(refused_when_late(open_link::<Esb32>, every, late_by(late)), 0, "{late} {every}");
+            assert_eq!(refused_when_late(open_link::<P2p57>, every, late_by(late)), 0, "{late} {every}");
+            let sealed = || sealed_link::<Dot154, 8>(&[7; 16]);
             if late <= LATE_TICKS {
                 assert_eq!(refused_when_late(sealed, every, late_by(late)), 0, "{late} {every}");
             }
@@ -79,9 +81,9 @@ fn late_honest_frames_are_plausible() {
 #[test]
 fn frames_with_varying_delay_are_plausible() {
     // In order: an overtaken frame is rejected as old.
-    assert_eq!(refused_when_late(Dot154::default, 5, |said| said / 5 * 3 % 5), 0);
-    assert_eq!(refused_when_late(Dot154::default, 5, |said| if said % 20 == 0 { 4 } else { 0 }), 0);
-    assert_eq!(refused_when_late(|| Esb32, 5, |said| if said % 15 == 0 { 0 } else { 3 }), 0);
+    assert_eq!(refused_when_late(open_link::<Dot154>, 5, |said| said / 5 * 3 % 5), 0);
+    assert_eq!(refused_when_late(open_link::<Dot154>, 5, |said| if said % 20 == 0 { 4 } else { 0 }), 0);
+    assert_eq!(refused_when_late(open_link::<Esb32>, 5, |said| if said % 15 == 0 { 0 } else { 3 }), 0);
 }
 
 #[test]
@@ -89,16 +91,16 @@ fn late_states_are_extrapolated_by_their_age() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
         for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
-            let mut speaker = robot_on(2, behavior(probation), Exact);
-            let mut listener = robot_on(1, behavior(probation), Exact);
+            let mut speaker = robot_on(2, behavior(0), open_link::<Exact>());
+            let mut listener = robot_on(1, behavior(probation), open_link::<Exact>());
             speaker.sense(50, seen(said));
             listener.sense(50 + late, seen(REST));
-            listener.hear(&mut speaker.says()[0]).unwrap();
-            listener.conclude();
+            listener.receive(&mut speaker.says()[0]).unwrap();
+            listener.finish();
             // Beyond half a second the sender's clock is another one, and the age is unknown.
             let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
-            let expected = listener.task().predict(&said, carried);
-            assert_eq!(listener.neighbours().next().unwrap().beacon.state, expected, "late by {late}");
+            let expected = listener.config().agent.task.predict(&said, carried);
+            assert_eq!(listener.neighbors().next().unwrap().message.state, expected, "late by {late}");
         }
     }
 }
@@ -106,27 +108,27 @@ fn late_states_are_extrapolated_by_their_age() {
 #[test]
 fn frames_from_the_future_are_not_extrapolated() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
-    let mut speaker = robot_on(2, behavior(1), Exact);
-    let mut listener = robot_on(1, behavior(1), Exact);
+    let mut speaker = robot_on(2, behavior(0), open_link::<Exact>());
+    let mut listener = robot_on(1, behavior(1), open_link::<Exact>());
     speaker.sense(50, seen(said));
     listener.sense(48, seen(REST));
-    listener.hear(&mut speaker.says()[0]).unwrap();
-    assert_eq!(listener.neighbours().next().unwrap().beacon.state, said);
+    listener.receive(&mut speaker.says()[0]).unwrap();
+    assert_eq!(listener.neighbors().next().unwrap().message.state, said);
 }
 
 #[test]
 fn delays_do_not_help_a_liar() {
     let caught = |late: u32| {
-        let mut speaker = robot_on(2, behavior(1), Dot154::default());
-        let mut listener = robot_on(1, behavior(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(0), open_link::<Dot154>());
+        let mut listener = robot_on(1, behavior(1), open_link::<Dot154>());
         let lies = (0..50).filter(|&tick| {
             // It stays at one place and reports 2 m/s.
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
             speaker.sense(tick, seen(lie));
             listener.sense(tick + late, seen(REST));
-            let outcome = listener.hear(&mut speaker.says()[0]);
-            listener.conclude();
-            outcome == Err(Refusal::Implausible)
+            let outcome = listener.receive(&mut speaker.says()[0]);
+            listener.finish();
+            outcome == Err(FrameError::Implausible)
         });
         lies.count()
     };
@@ -143,8 +145,8 @@ proptest! {
         every in 1..6_u32,
     ) {
         let flight = flight(300);
-        let mut speaker = robot_on(2, behavior(1), Dot154::default());
-        let mut listener = robot_on(1, behavior(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(0), open_link::<Dot154>());
+        let mut listener = robot_on(1, behavior(1), open_link::<Dot154>());
         let told = told(&mut speaker, &flight, every);
         let (mut tick, mut last) = (0, None);
         for skip in skips {
@@ -153,11 +155,11 @@ proptest! {
                 prop_assert_eq!(listener.hears(frame), Ok(()));
                 last = Some(tick);
             }
-            listener.conclude();
+            listener.finish();
             if let Some(last) = last.filter(|last| tick - last <= HOLD) {
                 // Last received position, extrapolated at constant velocity, up to one rounding per tick.
                 let Motion { position, velocity } = flight[last as usize];
-                let seen = listener.neighbours().next().expect("held").beacon.state;
+                let seen = listener.neighbors().next().expect("held").message.state;
                 let expected = position[1] + (tick - last) as f32 * 0.01 * velocity[1];
                 prop_assert!((seen.position[1] - expected).abs() < 1.0e-4, "{} {}", seen.position[1], expected);
             }

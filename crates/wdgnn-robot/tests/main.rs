@@ -9,6 +9,7 @@ mod consensus;
 mod control_loop;
 mod dense_reference;
 mod encodings;
+mod examples;
 mod exchange;
 mod flocking_3d;
 mod folding;

@@ -20,16 +20,16 @@ fn roster(name: u16, robots: u16) -> &'static [Key] {
     Box::leak(keys.collect::<Vec<_>>().into_boxed_slice())
 }
 
-fn dot154(name: u16, robots: u16) -> Rekeyable<Dot154> {
-    Rekeyable::new(Dot154::default(), &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
+fn dot154(name: u16, robots: u16) -> Managed<Dot154> {
+    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
-fn esb32(name: u16, robots: u16) -> RekeyableEsb32 {
-    RekeyableEsb32::new(Esb32, &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
+fn esb32(name: u16, robots: u16) -> ManagedEsb32 {
+    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
-fn p2p57(name: u16, robots: u16) -> Rekeyable<P2p57> {
-    Rekeyable::new(P2p57, &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
+fn p2p57(name: u16, robots: u16) -> Managed<P2p57> {
+    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
 fn has_proofs(frame: &[u8]) -> bool {
@@ -40,17 +40,17 @@ fn place(name: u16) -> Motion {
     Motion { position: [f32::from(name), 0.0], velocity: [0.0; 2] }
 }
 
-type Swarm<P> = RadioSwarm<P>;
+type Swarm<L> = RadioSwarm<L>;
 
-fn swarm<P: Codec>(robots: u16, codec: impl Fn(u16, u16) -> P) -> Swarm<P> {
-    let behavior = Behaviour::new(Learning::paper(0.1)).robust();
-    Swarm::new(robots, |name, _| robot_on(name, behavior, codec(name, robots)))
+fn swarm<L: TestLink>(robots: u16, link: impl Fn(u16, u16) -> L) -> Swarm<L> {
+    let behavior = config(Learning::paper(0.1)).robust();
+    Swarm::new(robots, |name, _| robot_on(name, behavior, link(name, robots)))
 }
 
 /// A frame of an insider without a personal key, in another robot's name.
 fn spoof(name: u16, tick: u32, state: Motion) -> Vec<u8> {
-    let behavior = Behaviour::new(Learning::paper(0.1));
-    let mut robot = robot_on(name, behavior, Sealed::new(Dot154::default(), &KEY));
+    let behavior = config(Learning::paper(0.1));
+    let mut robot = robot_on(name, behavior, sealed_link::<Dot154, 8>(&KEY));
     robot.sense(tick, seen(state));
     robot.says().remove(0)
 }
@@ -76,7 +76,7 @@ fn resealed(frame: &[u8], change: impl Fn(&mut [u8])) -> Vec<u8> {
 }
 
 /// Three robots just before they receive the proofs of robot 0, and that frame.
-fn about_to_prove() -> (Swarm<Rekeyable<Dot154>>, Vec<u8>) {
+fn about_to_prove() -> (Swarm<Managed<Dot154>>, Vec<u8>) {
     let mut swarm = swarm(3, dot154);
     (0..3).for_each(|_| swarm.fly(&[], usize::MAX));
     let frame = swarm.sent[0].remove(0);
@@ -85,14 +85,15 @@ fn about_to_prove() -> (Swarm<Rekeyable<Dot154>>, Vec<u8>) {
 }
 
 /// Whether a robot trusts robot 0 by its proof: robot 2 is proven, so unproven robots are not trusted.
-fn counts(swarm: &Swarm<Rekeyable<Dot154>>, robot: usize) -> bool {
+fn counts(swarm: &Swarm<Managed<Dot154>>, robot: usize) -> bool {
     swarm.trusted(robot).contains(&0)
 }
 
 #[test]
 fn all_robots_prove_their_identity_within_a_few_exchanges() {
-    fn check<P: Codec>(codec: impl Fn(u16, u16) -> P, exchanges: u32, most: usize) {
-        let mut swarm = swarm(9, codec);
+    fn check<L: TestLink>(link: impl Fn(u16, u16) -> L, exchanges: u32, most: usize) {
+        let mut swarm = swarm(9, link);
+        let longest = swarm.robots[0].0.max_frame_len();
         swarm.fly(&[], usize::MAX);
         let mut proofs = 0;
         while swarm.tick < 300 {
@@ -100,15 +101,15 @@ fn all_robots_prove_their_identity_within_a_few_exchanges() {
             assert!(swarm.tick < 2 + exchanges || swarm.all_trusted(), "tick {}", swarm.tick);
             proofs += swarm.sent.iter().flatten().filter(|frame| has_proofs(frame)).count();
             for frames in &swarm.sent {
-                assert!(frames.iter().all(|frame| frame.len() <= RobotOn::<P>::frame_bytes()));
+                assert!(frames.iter().all(|frame| frame.len() <= longest));
                 assert!(
-                    P::FRAMES == 1 || !has_proofs(&frames[0]),
+                    L::FRAMES == 1 || !has_proofs(&frames[0]),
                     "the first of several frames is a message"
                 );
             }
         }
         assert!(proofs > 0 && proofs <= 9 * most, "{proofs} frames with proofs");
-        assert_eq!(swarm.refused.iter().sum::<u32>(), 0);
+        assert_eq!(swarm.rejected.iter().sum::<u32>(), 0);
     }
     check(dot154, 5, 4);
     check(p2p57, 5, 5);
@@ -150,7 +151,7 @@ fn modified_proofs_prove_nothing() {
         for bit in [0x01, 0x10, 0x80] {
             let (mut swarm, _) = about_to_prove();
             swarm.fly(&[resealed(&frame, |inside| inside[place] ^= bit)], usize::MAX);
-            assert!(!counts(&swarm, 1), "byte {place}, bit {bit:#x}: {:?}", swarm.refused);
+            assert!(!counts(&swarm, 1), "byte {place}, bit {bit:#x}: {:?}", swarm.rejected);
         }
     }
 }
@@ -161,41 +162,42 @@ fn proofs_for_another_robot_prove_nothing() {
     // The first of two proofs is for robot 1. An insider relays it to robot 2 as a proof for robot 2.
     let names = |name: u8| move |inside: &mut [u8]| inside[HEADER + STATE] = name | 0x80;
     for (name, refused) in [(1, 0), (2, 1)] {
-        let before = swarm.refused[Refusal::Forged as usize];
+        let before = swarm.rejected[FrameError::Forged as usize];
         let (mut one, _) = about_to_prove();
         let relayed = resealed(&frame, |inside| {
             inside[HEADER + STATE + PROOF] = 9;
             names(name)(inside);
         });
         one.fly(&[relayed], usize::MAX);
-        assert_eq!(one.refused[Refusal::Forged as usize] - before, refused, "to {name}");
+        assert_eq!(one.rejected[FrameError::Forged as usize] - before, refused, "to {name}");
     }
     swarm.fly(&[frame], usize::MAX);
-    assert_eq!(swarm.refused[Refusal::Forged as usize], 0);
+    assert_eq!(swarm.rejected[FrameError::Forged as usize], 0);
 }
 
 #[test]
 fn repeated_and_late_proofs_are_rejected() {
     let (mut swarm, frame) = about_to_prove();
     swarm.fly(&[frame.clone(), frame.clone()], usize::MAX);
-    assert_eq!(swarm.refused[Refusal::Replayed as usize], 3, "at all robots");
+    assert_eq!(swarm.rejected[FrameError::Replayed as usize], 3, "at all robots");
     swarm.fly(core::slice::from_ref(&frame), usize::MAX);
-    assert_eq!(swarm.refused[Refusal::Replayed as usize], 6);
+    assert_eq!(swarm.rejected[FrameError::Replayed as usize], 6);
     (0..10).for_each(|_| swarm.fly(core::slice::from_ref(&frame), usize::MAX));
-    assert!(swarm.refused[Refusal::Untimely as usize] >= 2 * 8, "{:?}", swarm.refused);
+    assert!(swarm.rejected[FrameError::OutOfWindow as usize] >= 2 * 8, "{:?}", swarm.rejected);
 }
 
 #[test]
 fn proofs_under_another_group_key_are_forged() {
     let (mut swarm, frame) = about_to_prove();
-    let other = Rekeyable::new(Dot154::default(), &[4; 16]);
-    let behavior = Behaviour::new(Learning::paper(0.1)).robust();
+    let behavior = config(Learning::paper(0.1)).robust();
     let personal = personal_key(&MASTER, 0);
-    let mut expelled = robot_on(0, behavior, other.knowing(0, &personal, roster(0, 3)));
+    let other: Managed<Dot154> =
+        managed_link(&[4; 16], |keys| keys.with_peer_keys(0, &personal, roster(0, 3)));
+    let mut expelled = robot_on(0, behavior, other);
     expelled.sense(2, seen(place(0)));
     let forged = expelled.says().remove(0);
     swarm.fly(&[forged], usize::MAX);
-    assert_eq!(swarm.refused[Refusal::Forged as usize], 3, "at all robots");
+    assert_eq!(swarm.rejected[FrameError::Forged as usize], 3, "at all robots");
     drop(frame);
 }
 
@@ -218,7 +220,7 @@ fn sixteen_sybils_neither_fill_the_table_nor_are_trusted() {
             assert!(tick < 60 || known.len() <= 7 + 4, "tick {tick}: {known:?}");
         }
     }
-    assert!(swarm.refused[Refusal::TableFull as usize] > 0);
+    assert!(swarm.rejected[FrameError::TableFull as usize] > 0);
 }
 
 #[test]
@@ -233,8 +235,8 @@ fn spoofing_does_not_silence_a_proven_robot() {
         swarm.fly(&[spoof(3, tick, elsewhere), spoof(3, tick + 2, elsewhere)], usize::MAX);
         for robot in 0..3 {
             let others: Vec<_> = swarm.robots[robot].0.trusted().collect();
-            let three = others.iter().find(|other| other.beacon.sender == 3);
-            let [x, y] = three.expect("it is trusted").beacon.state.position;
+            let three = others.iter().find(|other| other.message.sender == 3);
+            let [x, y] = three.expect("it is trusted").message.state.position;
             assert!((x - 3.0).abs() < 0.01 && y.abs() < 0.01, "tick {tick}, {robot}: {x} {y}");
         }
     }
@@ -250,16 +252,16 @@ fn an_impostor_loses_an_identity_to_its_owner() {
     }
     for robot in [1, 2] {
         assert!(counts(&swarm, robot));
-        let known = swarm.robots[robot].0.neighbours().find(|other| other.beacon.sender == 0).unwrap();
-        assert!(known.beacon.state.position[1].abs() < 0.01, "{:?}", known.beacon.state);
+        let known = swarm.robots[robot].0.neighbors().find(|other| other.message.sender == 0).unwrap();
+        assert!(known.message.state.position[1].abs() < 0.01, "{:?}", known.message.state);
     }
 }
 
 #[test]
 fn robots_without_a_roster_send_unchanged_bytes() {
     let said = |swarm: &mut dyn FnMut() -> Vec<Vec<Vec<u8>>>| (0..40).map(|_| swarm()).collect::<Vec<_>>();
-    let mut plain = swarm(4, |_, _| Sealed::new(Dot154::default(), &KEY));
-    let mut told = swarm(4, |_, _| Rekeyable::new(Dot154::default(), &KEY));
+    let mut plain = swarm(4, |_, _| sealed_link::<Dot154, 8>(&KEY));
+    let mut told = swarm(4, |_, _| -> Managed<Dot154> { managed_link(&KEY, |keys| keys) });
     let one = said(&mut || {
         plain.fly(&[], usize::MAX);
         plain.sent.clone()
@@ -272,13 +274,11 @@ fn robots_without_a_roster_send_unchanged_bytes() {
 }
 
 #[test]
-fn links_without_room_for_a_roster_need_no_proofs() {
-    let told = |name, robots| {
-        Sealed::new(Dot154::default(), &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
-    };
-    assert!(!told(1, 4).wants_proofs() && dot154(1, 4).wants_proofs());
-    assert!(!dot154(1, 0).wants_proofs(), "nor with an empty roster");
-    let mut swarm = swarm(4, told);
+fn links_without_a_roster_need_no_proofs() {
+    let sealed = |_, _| sealed_link::<Dot154, 8>(&KEY);
+    assert!(!sealed(1, 4).requires_proof() && dot154(1, 4).requires_proof());
+    assert!(!dot154(1, 0).requires_proof(), "nor with an empty roster");
+    let mut swarm = swarm(4, sealed);
     for _ in 0..40 {
         swarm.fly(&[], usize::MAX);
         assert!(swarm.sent.iter().flatten().all(|frame| !has_proofs(frame)));

@@ -6,7 +6,7 @@ const ROBOTS: usize = 12;
 const TICKS: u32 = 30;
 
 /// Results of learning robots with these addresses on a fixed course.
-fn deeds(ids: &[u16]) -> Vec<Vec<Deed<[f32; 2]>>> {
+fn deeds(ids: &[u16]) -> Vec<Vec<TickResult<[f32; 2]>>> {
     let mut rng = seeded(4);
     let mut robots: Vec<_> = ids.iter().map(|id| robot(*id, Learning::paper(1.0))).collect();
     let mut motions = start(&mut rng, ROBOTS);

@@ -5,8 +5,15 @@ use crate::common::prelude::*;
 const DIVISOR: u32 = 5;
 const PROBATION: u8 = 3;
 
-fn behavior() -> Behaviour {
-    Behaviour { interval: DIVISOR, hold: 2 * DIVISOR, probation: PROBATION, largest_tap: 1000.0, ..offline() }
+type Dot154Robot = RobotOn<Link<Dot154>>;
+
+/// Configuration of a robot that trusts all and reports its states as measured.
+fn trusting() -> FlockConfig {
+    FlockConfig { exchange_interval: DIVISOR, hold_ticks: 2 * DIVISOR, ..offline() }
+}
+
+fn behavior() -> FlockConfig {
+    with_probation(trusting(), PROBATION)
 }
 
 /// Motion at 1 m/s along x.
@@ -20,12 +27,12 @@ fn contradiction(tick: u32) -> Motion {
 }
 
 /// One exchange and the ticks up to the next: the result for each frame, and whether the listener trusts the speaker.
-fn exchange<P: Codec>(
-    listener: &mut RobotOn<P>,
-    speaker: &mut RobotOn<P>,
+fn exchange<L: TestLink>(
+    listener: &mut RobotOn<L>,
+    speaker: &mut RobotOn<L>,
     number: u32,
     says: fn(u32) -> Motion,
-) -> (Vec<Result<(), Refusal>>, bool) {
+) -> (Vec<Result<(), FrameError>>, bool) {
     let mut outcomes = Vec::new();
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
         listener.sense(tick, seen(REST));
@@ -33,15 +40,15 @@ fn exchange<P: Codec>(
         if speaker.has_turn() {
             outcomes = speaker.says().iter().map(|frame| listener.hears(frame)).collect();
         }
-        listener.conclude();
+        listener.finish();
     }
     (outcomes, listener.trusted().count() == 1)
 }
 
-fn liar<P: Codec + Copy>(codec: P) {
-    let mut listener = robot_on(1, behavior(), codec);
-    let mut speaker = robot_on(2, behavior(), codec);
-    let frames = P::FRAMES as usize;
+fn liar<L: TestLink>(link: fn() -> L) {
+    let mut listener = robot_on(1, behavior(), link());
+    let mut speaker = robot_on(2, trusting(), link());
+    let frames = L::FRAMES as usize;
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
         assert_eq!(outcomes, vec![Ok(()); frames]);
@@ -50,7 +57,7 @@ fn liar<P: Codec + Copy>(codec: P) {
     // Its velocity jumps, and then its positions do not follow from the velocity.
     for number in 10..20 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
-        assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
+        assert_eq!(outcomes, vec![Err(FrameError::Implausible); frames], "exchange {number}");
         assert!(!counts, "from the first lie on");
     }
     // It is honest again: the inconsistency decays within a second, then probation starts.
@@ -70,19 +77,19 @@ fn liar<P: Codec + Copy>(codec: P) {
 
 #[test]
 fn liars_lose_trust_until_they_pass_probation() {
-    liar(Dot154::default());
+    liar(open_link::<Dot154>);
 }
 
 #[test]
 fn liars_lose_trust_with_several_frames_per_exchange() {
-    liar(Esb32);
-    liar(P2p57);
+    liar(open_link::<Esb32>);
+    liar(open_link::<P2p57>);
 }
 
 #[test]
 fn lying_newcomers_are_rejected_at_their_second_message() {
-    let mut listener = robot_on(1, behavior(), Dot154::default());
-    let mut speaker = robot_on(2, behavior(), Dot154::default());
+    let mut listener = robot_on(1, behavior(), open_link::<Dot154>());
+    let mut speaker = robot_on(2, trusting(), open_link::<Dot154>());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
@@ -92,21 +99,21 @@ fn lying_newcomers_are_rejected_at_their_second_message() {
 
 #[test]
 fn newcomers_pass_probation_once_a_neighbor_has() {
-    let mut listener = robot_on(1, behavior(), Dot154::default());
-    let mut friend = robot_on(2, behavior(), Dot154::default());
-    let mut newcomer = robot_on(3, behavior(), Dot154::default());
+    let mut listener = robot_on(1, behavior(), open_link::<Dot154>());
+    let mut friend = robot_on(2, trusting(), open_link::<Dot154>());
+    let mut newcomer = robot_on(3, trusting(), open_link::<Dot154>());
     for number in 0..20 {
         for tick in number * DIVISOR..(number + 1) * DIVISOR {
             listener.sense(tick, seen(REST));
             friend.sense(tick, seen(honest(tick)));
             newcomer.sense(tick, seen(honest(tick)));
             if friend.has_turn() {
-                listener.hear(&mut friend.says()[0]).unwrap();
+                listener.receive(&mut friend.says()[0]).unwrap();
                 if number >= 10 {
-                    listener.hear(&mut newcomer.says()[0]).unwrap();
+                    listener.receive(&mut newcomer.says()[0]).unwrap();
                 }
             }
-            listener.conclude();
+            listener.finish();
         }
         let counts = if number >= 10 + u32::from(PROBATION) { 2 } else { 1 };
         assert_eq!(listener.trusted().count(), counts, "exchange {number}");
@@ -115,35 +122,34 @@ fn newcomers_pass_probation_once_a_neighbor_has() {
 
 #[test]
 fn without_probation_all_messages_are_accepted() {
-    fn believed<P: Codec + Copy>(codec: P) {
-        let behavior = Behaviour { probation: 0, ..behavior() };
-        let mut listener = robot_on(1, behavior, codec);
-        let mut speaker = robot_on(2, behavior, codec);
+    fn believed<L: TestLink>(link: fn() -> L) {
+        let mut listener = robot_on(1, trusting(), link());
+        let mut speaker = robot_on(2, trusting(), link());
         for number in 0..5 {
             let says = if number % 2 == 0 { honest } else { contradiction };
             let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
-            assert_eq!((outcomes, counts), (vec![Ok(()); P::FRAMES as usize], true));
+            assert_eq!((outcomes, counts), (vec![Ok(()); L::FRAMES as usize], true));
         }
     }
-    believed(Exact);
-    believed(Dot154::default());
-    believed(Esb32);
-    believed(P2p57);
+    believed(open_link::<Exact>);
+    believed(open_link::<Dot154>);
+    believed(open_link::<Esb32>);
+    believed(open_link::<P2p57>);
 }
 
 #[test]
 fn small_lies_within_one_tick_do_not_accumulate() {
-    let behavior = Behaviour { interval: 1, ..behavior() };
-    let mut listener = robot_on(1, behavior, Dot154::default());
-    let mut speaker = robot_on(2, behavior, Dot154::default());
-    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, tick, state| {
+    let every_tick = |config| FlockConfig { exchange_interval: 1, ..config };
+    let mut listener = robot_on(1, every_tick(behavior()), open_link::<Dot154>());
+    let mut speaker = robot_on(2, every_tick(trusting()), open_link::<Dot154>());
+    let tell = |listener: &mut Dot154Robot, speaker: &mut Dot154Robot, tick, state| {
         speaker.sense(tick, seen(state));
-        listener.hear(&mut speaker.says()[0])
+        listener.receive(&mut speaker.says()[0])
     };
     for tick in 0..10 {
         listener.sense(tick, seen(REST));
         tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
-        listener.conclude();
+        listener.finish();
     }
     assert_eq!(listener.trusted().count(), 1);
     // Steps of 2 cm: a single one is within sensor noise.
@@ -156,8 +162,8 @@ fn small_lies_within_one_tick_do_not_accumulate() {
         })
         .collect();
     assert_eq!(outcomes[0], Ok(()));
-    assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
-    listener.conclude();
+    assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(FrameError::Implausible)), "{outcomes:?}");
+    listener.finish();
     assert_eq!(listener.trusted().count(), 0);
 }
 
@@ -172,9 +178,9 @@ fn normal(random: &mut u64) -> [f32; 2] {
 }
 
 /// Share of rejected messages of a robot that circles and reports a velocity with an offset, with noisy sensors.
-fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
+fn refused<L: TestLink>(link: fn() -> L, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
-    let behavior = offline().every(every).robust();
+    let behavior = offline().with_interval(every).robust();
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
@@ -186,8 +192,8 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             }
             seen(state)
         };
-        let mut listener = robot_on(1, behavior, codec);
-        let mut speaker = robot_on(2, behavior, codec);
+        let mut listener = robot_on(1, behavior, link());
+        let mut speaker = robot_on(2, behavior, link());
         for tick in 0..WORDS * every {
             let angle = tick as f32 * 0.02;
             let state = Motion {
@@ -198,16 +204,16 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             speaker.sense(tick, sensed(state));
             if speaker.has_turn() {
                 let outcomes: Vec<_> = if off == 0.0 {
-                    speaker.says().into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
+                    speaker.says().into_iter().map(|mut frame| listener.receive(&mut frame)).collect()
                 } else {
-                    let mut beacon = speaker.beacon();
-                    beacon.state.velocity[0] += off;
-                    beacon.state.velocity[1] -= off;
-                    vec![listener.accept(beacon)]
+                    let mut message = speaker.message();
+                    message.state.velocity[0] += off;
+                    message.state.velocity[1] -= off;
+                    vec![listener.takes(&message)]
                 };
-                total += u32::from(outcomes.contains(&Err(Refusal::Implausible)));
+                total += u32::from(outcomes.contains(&Err(FrameError::Implausible)));
             }
-            listener.conclude();
+            listener.finish();
         }
     }
     f64::from(total) / f64::from(4 * WORDS)
@@ -225,10 +231,10 @@ fn honest_robots_with_noisy_sensors_are_plausible() {
         ([0.3, 0.1], 0.1),
     ] {
         let shares = [
-            refused(Exact, 1, noise, 0.0),
-            refused(Dot154::default(), 1, noise, 0.0),
-            refused(Dot154::default(), 5, noise, 0.0),
-            refused(Esb32, 5, noise, 0.0),
+            refused(open_link::<Exact>, 1, noise, 0.0),
+            refused(open_link::<Dot154>, 1, noise, 0.0),
+            refused(open_link::<Dot154>, 5, noise, 0.0),
+            refused(open_link::<Esb32>, 5, noise, 0.0),
         ];
         assert!(shares.iter().all(|share| *share <= most), "{noise:?}: {shares:?}");
     }
@@ -239,38 +245,43 @@ fn liars_are_detected_among_noise() {
     for (noise, every, off) in
         [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.25), (0.1, 1, 0.25), (0.1, 5, 0.35)]
     {
-        let share = refused(Dot154::default(), every, [noise, 0.1], off);
+        let share = refused(open_link::<Dot154>, every, [noise, 0.1], off);
         assert!(share >= 0.9, "{noise} m, every {every}, {off} m/s: {share}");
     }
 }
 
 #[test]
-fn impossible_taps_are_rejected_and_change_nothing() {
-    let mut listener = robot_on(1, behavior(), Dot154::default());
-    let mut speaker = robot_on(2, behavior(), Dot154::default());
-    let mut beacon = speaker.beacon();
-    beacon.chains.chain.numbers_mut()[7] = -1001.0;
-    let before = format!("{listener:?}");
-    assert_eq!(listener.accept(beacon), Err(Refusal::Implausible));
-    assert_eq!(before, format!("{listener:?}"));
-    beacon.chains.chain.numbers_mut()[7] = -1000.0;
-    assert_eq!(listener.accept(beacon), Ok(()));
+fn senders_of_impossible_taps_are_obstacles_only() {
+    let mut listener = robot_on(1, behavior(), open_link::<Dot154>());
+    let speaker = robot_on(2, trusting(), open_link::<Dot154>());
+    let mut message = speaker.message();
+    message.taps.line.numbers_mut()[7] = -1001.0;
+    assert_eq!(listener.takes(&message), Err(FrameError::Implausible));
+    listener.end_receive();
+    assert_eq!((listener.neighbors().len(), listener.trusted().count()), (1, 0));
+    let known = listener.neighbors().next().unwrap().message;
+    assert!(known.taps == Taps::ZERO && known.wide == Wide::ZERO, "only the state is kept");
+    let mut listener = robot_on(1, behavior(), open_link::<Dot154>());
+    message.taps.line.numbers_mut()[7] = -1000.0;
+    assert_eq!(listener.takes(&message), Ok(()));
+    listener.end_receive();
+    assert_eq!(listener.trusted().count(), 1);
 }
 
 #[test]
 fn parameters_outside_the_ball_are_rejected() {
     let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
-    let behavior = Behaviour { learning, ..behavior() };
-    let mut listener = robot_on(1, behavior, Dot154::default());
-    let mut speaker = robot_on(2, behavior, Dot154::default());
-    let offline = *speaker.wide();
-    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, share: f32| {
+    let behavior = FlockConfig { agent: config(learning).agent, ..behavior() };
+    let mut listener = robot_on(1, behavior, open_link::<Dot154>());
+    let mut speaker = robot_on(2, behavior, open_link::<Dot154>());
+    let offline = *speaker.agent().wide();
+    let tell = |listener: &mut Dot154Robot, speaker: &mut Dot154Robot, share: f32| {
         let mut wide = offline;
         wide.numbers_mut()[0] += share * offline.norm();
-        speaker.set_wide(&wide);
-        listener.hear(&mut speaker.says()[0])
+        speaker.agent_mut().set_wide(&wide);
+        listener.receive(&mut speaker.says()[0])
     };
-    assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
-    assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(FrameError::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(FrameError::Implausible));
     assert_eq!(tell(&mut listener, &mut speaker, 0.29), Ok(()));
 }

@@ -2,26 +2,26 @@
 
 use crate::common::prelude::*;
 use wdgnn_robot::{
-    control_loop::{PortErrors, SAVE_EVERY, StoreFailed},
-    persist::LAST_RESERVED_TICKS,
+    control_loop::{PortErrors, SAVE_INTERVAL_TICKS},
+    persist::{LAST_RESERVED_TICKS, StoreError},
 };
 
-const BYTES: usize = Robot::FRAME_BYTES;
+const BYTES: usize = exact::frame_len::<Motion, Taps, Wide>();
 
 /// A robot with parameters that differ from the offline ones.
-fn learned() -> Robot {
+fn learned() -> PlainRobot {
     let mut node = robot(1, Learning::paper(1.0));
-    let mut wide = *node.wide();
+    let mut wide = *node.agent().wide();
     wide.add_scaled(&wide.clone(), 0.5);
-    assert!(node.set_wide(&wide));
+    assert!(node.agent_mut().set_wide(&wide));
     node
 }
 
 /// Flash of a robot that has learned and is in its third boot.
 fn flash_of_a_learned_robot() -> Flash {
     let (mut node, mut board) = (learned(), Board::new());
-    node.set_boot(3);
-    board.run(&mut node, SAVE_EVERY - 1);
+    node.link_mut().set_boot(3);
+    board.run(&mut node, SAVE_INTERVAL_TICKS - 1);
     board.flash
 }
 
@@ -31,15 +31,15 @@ fn the_boot_count_is_flushed_before_the_first_frame() {
     assert_eq!(flash.resume(&mut node), Ok(false));
     assert_eq!((flash.saves, flash.flushed), (1, 1));
     flash.cannot_flush = true;
-    assert_eq!(flash.resume(&mut node), Err(StoreFailed));
+    assert_eq!(flash.resume(&mut node), Err(StoreError));
 }
 
 #[test]
 fn parameters_are_saved_every_hundred_ticks() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
-    for tick in 0..3 * SAVE_EVERY {
+    for tick in 0..3 * SAVE_INTERVAL_TICKS {
         board.run(&mut node, tick);
-        assert_eq!(board.flash.saves, (tick + 1) / SAVE_EVERY);
+        assert_eq!(board.flash.saves, (tick + 1) / SAVE_INTERVAL_TICKS);
     }
 }
 
@@ -48,12 +48,12 @@ fn restarted_robots_continue_with_learned_parameters() {
     let mut flash = flash_of_a_learned_robot();
     let mut node = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut node), Ok(true));
-    assert_eq!(node.wide(), learned().wide());
-    assert_eq!(node.boot(), 4);
+    assert_eq!(node.agent().wide(), learned().agent().wide());
+    assert_eq!(node.link().boot(), 4);
     // The boot is counted at once: a robot that stops before its first save must not reuse sequences.
     let mut again = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut again), Ok(true));
-    assert_eq!(again.boot(), 5);
+    assert_eq!(again.link().boot(), 5);
 }
 
 #[test]
@@ -61,16 +61,16 @@ fn restarted_robots_are_accepted_by_their_neighbors() {
     let mut listener = quiet_robot(2);
     let (mut node, mut buffer) = (quiet_robot(1), [0; BYTES]);
     let mut flash = Flash::default();
-    assert_eq!(control_loop::resume(&mut node, &mut flash, &mut buffer), Ok(false));
+    assert_eq!(persist::resume(&mut node, &mut flash, &mut buffer), Ok(false));
     for _ in 0..5 {
-        node.speak(&mut buffer).unwrap();
-        listener.hear(&mut buffer.to_vec()).unwrap();
+        node.send(0, &mut buffer).unwrap();
+        listener.receive(&mut buffer.to_vec()).unwrap();
     }
     let mut restarted = quiet_robot(1);
-    assert_eq!(control_loop::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
+    assert_eq!(persist::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
     restarted.sense(restarted.first_tick(), None);
-    restarted.speak(&mut buffer).unwrap();
-    assert_eq!(listener.hear(&mut buffer.to_vec()), Ok(()));
+    restarted.send(0, &mut buffer).unwrap();
+    assert_eq!(listener.receive(&mut buffer.to_vec()), Ok(()));
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn forged_times_do_not_exclude_the_swarm_after_a_restart() {
     board.flash.resume(&mut after).unwrap();
     after.sense(after.first_tick(), None);
     // Its swarm at tick 300 is accepted; frames from before its own uptime are not.
-    assert!(after.vouch(&said_at(2, 300)).is_some());
-    assert!(after.vouch(&said_at(2, 150)).is_none());
+    assert!(after.authenticate(&said_at(2, 300)).is_some());
+    assert!(after.authenticate(&said_at(2, 150)).is_none());
 }
 
 #[test]
@@ -130,17 +130,17 @@ fn restarted_robots_do_not_learn_the_time_from_recordings() {
     board.flash.resume(&mut restarted).unwrap();
     restarted.sense(restarted.first_tick(), None);
     for (tick, frame) in &recording {
-        assert_eq!(restarted.hears(frame), Err(Refusal::Untimely));
+        assert_eq!(restarted.hears(frame), Err(FrameError::OutOfWindow));
         // Only frames sent since the last record are accepted, one second of them.
-        assert_eq!(restarted.vouch(frame).is_some(), *tick >= 4_700, "tick {tick}");
+        assert_eq!(restarted.authenticate(frame).is_some(), *tick >= 4_700, "tick {tick}");
     }
-    assert!(restarted.vouch(&said_at(2, 4_750)).is_some(), "its swarm is accepted");
+    assert!(restarted.authenticate(&said_at(2, 4_750)).is_some(), "its swarm is accepted");
 }
 
 type SealedRobot = RobotOn<Sealed<Dot154>>;
 
 fn sealed_robot(id: u16) -> SealedRobot {
-    robot_on(id, offline(), Sealed::new(Dot154::default(), &[7; 16]))
+    robot_on(id, offline(), sealed_link::<Dot154, 8>(&[7; 16]))
 }
 
 fn said_at(id: u16, tick: u32) -> Vec<u8> {
@@ -152,16 +152,16 @@ fn said_at(id: u16, tick: u32) -> Vec<u8> {
 #[test]
 fn parameters_of_another_model_are_rejected_and_the_boot_count_continues() {
     let mut flash = flash_of_a_learned_robot();
-    let mut other = robot_with(1, TASK, MODEL + 1, offline(), Exact);
+    let mut other = robot_on(1, offline(), Link::<Exact>::open(MODEL + 1));
     assert_eq!(flash.resume(&mut other), Ok(false));
-    assert_eq!((other.wide(), other.boot()), (other.model().offline(), 4));
+    assert_eq!((other.agent().wide(), other.link().boot()), (other.config().agent.model.offline(), 4));
     // The record of an unfolded robot is longer than the buffer of a folded one.
     let (mut unfolded, mut flash) = (unfolded_robot(1, Learning::OFF), Flash::default());
-    let mut buffer = vec![0; UnfoldedRobot::FRAME_BYTES];
-    assert_eq!(control_loop::resume(&mut unfolded, &mut flash, &mut buffer), Ok(false));
+    let mut buffer = vec![0; unfolded.max_frame_len()];
+    assert_eq!(persist::resume(&mut unfolded, &mut flash, &mut buffer), Ok(false));
     let mut folded = quiet_robot(1);
     assert_eq!(flash.resume(&mut folded), Ok(false));
-    assert_eq!((folded.wide(), folded.boot()), (folded.model().offline(), 1));
+    assert_eq!((folded.agent().wide(), folded.link().boot()), (folded.config().agent.model.offline(), 1));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn damaged_records_are_rejected() {
         let mut flash = Flash { kept: Some(kept), ..Flash::default() };
         let mut robot = quiet_robot(1);
         assert_eq!(flash.resume(&mut robot), Ok(false));
-        assert_eq!(robot.wide(), robot.model().offline());
+        assert_eq!(robot.agent().wide(), robot.config().agent.model.offline());
         robot
     };
     for offset in 0..good.len() {
@@ -179,7 +179,7 @@ fn damaged_records_are_rejected() {
         damaged[offset] ^= 1 << (offset % 8);
         let robot = resumed(damaged);
         // The first 20 bytes have a checksum of their own and hold the boot count and the ticks.
-        assert_eq!(robot.boot(), if offset < 20 { 0 } else { 4 }, "byte {offset}");
+        assert_eq!(robot.link().boot(), if offset < 20 { 0 } else { 4 }, "byte {offset}");
         assert_eq!(robot.first_tick() > 0, offset >= 20, "byte {offset}");
     }
     (0..good.len()).for_each(|length| drop(resumed(good[..length].to_vec())));
@@ -190,10 +190,10 @@ fn damaged_records_are_rejected() {
 fn store_failures_are_reported_and_the_robot_can_fly() {
     let mut node = quiet_robot(1);
     let mut flash = Flash { cannot_load: true, ..Flash::default() };
-    assert_eq!(flash.resume(&mut node), Err(StoreFailed));
+    assert_eq!(flash.resume(&mut node), Err(StoreError));
     let mut flash = Flash { cannot_save: true, ..Flash::default() };
-    assert_eq!(flash.resume(&mut node), Err(StoreFailed));
-    assert_eq!((node.wide(), node.boot()), (node.model().offline(), 0));
+    assert_eq!(flash.resume(&mut node), Err(StoreError));
+    assert_eq!((node.agent().wide(), node.link().boot()), (node.config().agent.model.offline(), 0));
     let report = Board::new().run(&mut node, 0);
     assert_eq!(report.errors, PortErrors::default());
 }

@@ -3,12 +3,12 @@
 
 use crate::common::prelude::*;
 use wdgnn_robot::{
-    config::ROBUST_BLIND_TICKS,
+    config::ROBUST_STATE_AGE_TICKS,
     safety::failsafe::Level,
     tasks::{ActuatorResponse, Consistency as _},
 };
 
-fn robust() -> Behaviour {
+fn robust() -> FlockConfig {
     offline().robust()
 }
 
@@ -18,49 +18,50 @@ fn after(start: Motion, ticks: u32) -> Motion {
 }
 
 /// Lets a robot at rest receive six others for some ticks: five fly at 1 m/s, and `lies` modifies the messages of the sixth.
-fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet, Flocking>, u32)) {
+fn hear_six(robot: &mut PlainRobot, ticks: u32, lies: impl Fn(&mut Full, u32)) {
     let mut rng = seeded(5);
     for tick in 0..ticks {
         robot.sense(tick, seen(REST));
         for sender in 2..8 {
             let start =
                 Motion { position: [f32::from(sender), 1.0], velocity: [1.0, 0.01 * f32::from(sender)] };
-            let mut beacon = neighbor_beacon(&mut rng, robot.model(), sender, after(start, tick));
-            beacon.sequence = tick;
+            let mut message =
+                neighbor_message(&mut rng, &robot.config().agent.model, sender, after(start, tick));
+            message.tick = tick;
             if sender == 7 {
-                lies(&mut beacon, tick);
+                lies(&mut message, tick);
             }
-            let _ = robot.accept(beacon);
+            let _ = robot.takes(&message);
         }
-        robot.settle();
+        robot.end_receive();
     }
 }
 
 #[test]
 fn velocities_are_clipped_near_the_median() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     // Its positions are consistent with the high velocity that it reports.
     let start = Motion { position: [7.0, 1.0], velocity: [5.0, 0.0] };
-    hear_six(&mut robot, 20, |beacon, tick| beacon.state = after(start, tick));
+    hear_six(&mut robot, 20, |message, tick| message.state = after(start, tick));
     assert_eq!(robot.trusted().count(), 6);
-    let liar = robot.trusted().last().unwrap().beacon.state;
+    let liar = robot.trusted().last().unwrap().message.state;
     assert!((1.0..1.2).contains(&liar.velocity[0]), "{liar:?}");
     assert_eq!(liar.position, after(start, 19).position, "positions are not clipped");
-    let honest = robot.trusted().next().unwrap().beacon.state;
+    let honest = robot.trusted().next().unwrap().message.state;
     assert_eq!(honest.velocity, [1.0, 0.02]);
 }
 
 #[test]
 fn lying_taps_are_clipped_to_the_median() {
     let taps = |lie: Option<f32>| {
-        let mut robot = robot_on(1, robust(), Exact);
-        hear_six(&mut robot, 3, |beacon, _| {
+        let mut robot = robot_on(1, robust(), open_link::<Exact>());
+        hear_six(&mut robot, 3, |message, _| {
             if let Some(size) = lie {
-                beacon.chains.for_each_sent(|_, taps| taps.fill(size));
+                message.taps.for_each_transmitted(|_, taps| taps.fill(size));
             }
         });
-        let said = robot.trusted().last().unwrap().beacon.chains;
-        said.sent_from(0).iter().map(|tap| tap.abs()).fold(0.0, f32::max)
+        let said = robot.trusted().last().unwrap().message.taps;
+        said.transmitted_from(0).iter().map(|tap| tap.abs()).fold(0.0, f32::max)
     };
     for size in [95.0, -95.0, 20.0] {
         assert!(taps(Some(size)) < 2.0, "{size}: {}", taps(Some(size)));
@@ -70,22 +71,24 @@ fn lying_taps_are_clipped_to_the_median() {
 
 #[test]
 fn two_neighbors_are_not_clipped() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     let mut rng = seeded(5);
     for (sender, speed) in [(2, 1.0), (3, 9.0)] {
         let state = Motion { position: [f32::from(sender), 1.0], velocity: [speed, 0.0] };
-        robot.accept(neighbor_beacon(&mut rng, robot.model(), sender, state)).unwrap();
+        robot.takes(&neighbor_message(&mut rng, &robot.config().agent.model, sender, state)).unwrap();
     }
     robot.sense(0, seen(REST));
-    robot.settle();
-    assert!(robot.trusted().map(|n| n.beacon.state.velocity[0]).eq([1.0, 9.0]));
+    robot.end_receive();
+    assert!(robot.trusted().map(|n| n.message.state.velocity[0]).eq([1.0, 9.0]));
 }
 
 /// Within the separation distance of a robot at rest.
 const NEXT: Motion = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
 
-fn avoiding() -> Robot {
-    robot_with(1, Flocking { separation: 0.15, ..TASK }, MODEL, robust(), Exact)
+fn avoiding() -> PlainRobot {
+    let mut config = robust();
+    config.agent.task.separation = 0.15;
+    robot_on(1, config, open_link::<Exact>())
 }
 
 #[test]
@@ -93,22 +96,22 @@ fn untrusted_robots_are_avoided() {
     let mut robot = avoiding();
     for tick in 0..3 {
         robot.sense(tick, seen(REST));
-        let mut beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
-        beacon.sequence = tick;
-        beacon.chains.for_each_sent(|_, taps| taps.fill(1.0e4));
-        assert_eq!(robot.accept(beacon), Err(Refusal::Implausible));
-        robot.settle();
+        let mut message = neighbor_message(&mut seeded(5), &robot.config().agent.model, 2, NEXT);
+        message.tick = tick;
+        message.taps.for_each_transmitted(|_, taps| taps.fill(1.0e4));
+        assert_eq!(robot.takes(&message), Err(FrameError::Implausible));
+        robot.end_receive();
     }
     assert_eq!(robot.trusted().count(), 0);
-    let ([_, away], verdict) = robot.guard();
+    let ([_, away], verdict) = robot.decide();
     assert!(away == -10.0 && matches!(verdict, Verdict::Alone(_)), "{away} {verdict:?}");
 }
 
 #[test]
 fn stuck_sensors_are_detected_and_the_robot_stops() {
-    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, robust(), open_link::<Exact>()), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
-    let mut see = |robot: &mut Robot, tick: u32, seen: u32| {
+    let mut see = |robot: &mut PlainRobot, tick: u32, seen: u32| {
         board.sensor.0 = Ok(Sensed::now(after(flying, seen)));
         board.run(robot, tick).verdict
     };
@@ -117,23 +120,27 @@ fn stuck_sensors_are_detected_and_the_robot_stops() {
     }
     // The sensor repeats its last pose.
     let slow = (50..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Failsafe(Level::Slow)).unwrap();
-    assert!((50 + BLIND_TICKS..60 + BLIND_TICKS).contains(&slow), "{slow}");
+    assert!((50 + MAX_STATE_AGE_TICKS..60 + MAX_STATE_AGE_TICKS).contains(&slow), "{slow}");
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
-    assert!((50 + ROBUST_BLIND_TICKS..60 + ROBUST_BLIND_TICKS).contains(&blind), "{blind}");
+    assert!((50 + ROBUST_STATE_AGE_TICKS..60 + ROBUST_STATE_AGE_TICKS).contains(&blind), "{blind}");
     for tick in blind..600 {
         assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "permanently");
-        assert!(robot.speaks() && robot.beacon().degree == 255, "as an obstacle");
+        assert!(robot.sends() && robot.message().degree == 255, "as an obstacle");
     }
-    assert!(robot.state().velocity.iter().all(|v| v.abs() < 1.0e-3), "at rest: {:?}", robot.state());
+    assert!(
+        robot.agent().state().velocity.iter().all(|v| v.abs() < 1.0e-3),
+        "at rest: {:?}",
+        robot.agent().state()
+    );
     assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until the pose changes");
 }
 
 #[test]
 fn robots_without_a_recent_state_send_nothing() {
-    let mut robot = robot_on(1, robust(), Exact);
-    assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
+    assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.sends()));
     robot.sense(500, seen(REST));
-    let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.speaks()).count();
+    let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.sends()).count();
     assert_eq!(spoken, 3_000, "for 30 s");
 }
 
@@ -142,19 +149,19 @@ fn self_declared_obstacles_are_avoided_and_not_trusted() {
     let mut robot = avoiding();
     for tick in 0..50 {
         robot.sense(tick, seen(REST));
-        let beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
+        let message = neighbor_message(&mut seeded(5), &robot.config().agent.model, 2, NEXT);
         let degree = if tick < 25 { 3 } else { 255 };
-        assert_eq!(robot.accept(Beacon { sequence: tick, degree, ..beacon }), Ok(()));
-        robot.settle();
+        assert_eq!(robot.takes(&Message { tick, degree, ..message }), Ok(()));
+        robot.end_receive();
         assert_eq!(robot.trusted().count(), usize::from(tick < 25), "tick {tick}");
-        let ([_, away], _) = robot.guard();
+        let ([_, away], _) = robot.decide();
         assert_eq!(away, -10.0, "tick {tick}");
     }
 }
 
 #[test]
 fn robots_at_rest_may_sense_one_state_for_ever() {
-    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, robust(), open_link::<Exact>()), Board::new());
     assert!(
         (0..500).all(|tick| !matches!(
             board.run(&mut robot, tick).verdict,
@@ -165,24 +172,27 @@ fn robots_at_rest_may_sense_one_state_for_ever() {
 
 #[test]
 fn without_sensing_the_state_follows_the_commands() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     robot.sense(0, seen(REST));
-    robot.acted(Some([2.0, -4.0]));
+    robot.set_executed(Some([2.0, -4.0]));
     for tick in 1..=10 {
         robot.sense(tick, None);
     }
-    let Motion { position: [x, y], velocity } = *robot.state();
+    let Motion { position: [x, y], velocity } = *robot.agent().state();
     // 0.1 s at 2 and −4 m/s²: v = 0.2 and −0.4 m/s, p = 1 and −2 cm.
     assert!((velocity[0] - 0.2).abs() < 1.0e-6 && (velocity[1] + 0.4).abs() < 1.0e-6, "{velocity:?}");
     assert!((x - 0.01).abs() < 1.0e-6 && (y + 0.02).abs() < 1.0e-6, "{x} {y}");
-    robot.acted(None);
+    robot.set_executed(None);
     robot.sense(11, None);
-    assert!((robot.state().position[0] - 0.012).abs() < 1.0e-6, "at constant velocity without a command");
+    assert!(
+        (robot.agent().state().position[0] - 0.012).abs() < 1.0e-6,
+        "at constant velocity without a command"
+    );
 }
 
 #[test]
 fn rotated_velocities_are_corrected_by_positions() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     let flying = Motion { position: [0.0; 2], velocity: [1.5, 0.0] };
     for tick in 0..150 {
         let mut sensed = after(flying, tick);
@@ -190,22 +200,22 @@ fn rotated_velocities_are_corrected_by_positions() {
         sensed.velocity = [1.3, 0.75];
         robot.sense(tick, seen(sensed));
     }
-    let [x, y] = robot.state().velocity;
+    let [x, y] = robot.agent().state().velocity;
     assert!((x - 1.5).abs() < 0.1 && y.abs() < 0.1, "{x} {y}");
-    let [x, y] = robot.state().position;
+    let [x, y] = robot.agent().state().position;
     assert!((x - 1.5 * 1.49).abs() < 1.0e-3 && y.abs() < 1.0e-3, "{x} {y}");
 }
 
 #[test]
 fn constant_velocity_offsets_are_corrected() {
     for off in [0.05, -0.09] {
-        let mut robot = robot_on(1, robust(), Exact);
+        let mut robot = robot_on(1, robust(), open_link::<Exact>());
         let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
         for tick in 0..300 {
             let truth = after(flying, tick);
             let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
             robot.sense(tick, seen(sensed));
-            let Motion { position, velocity } = *robot.state();
+            let Motion { position, velocity } = *robot.agent().state();
             // The track lags by the velocity offset times 0.2 s.
             if tick > 250 {
                 let behind = position[0] - truth.position[0];
@@ -219,7 +229,7 @@ fn constant_velocity_offsets_are_corrected() {
 
 #[test]
 fn reported_states_have_a_fifth_of_the_sensor_noise() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     let mut rng = seeded(9);
     let mut squares = 0.0;
     for tick in 0..1100 {
@@ -227,7 +237,7 @@ fn reported_states_have_a_fifth_of_the_sensor_noise() {
         let noise: [f32; 2] = core::array::from_fn(|_| rand::RngExt::random_range(&mut rng, -0.173..0.173));
         robot.sense(tick, seen(Motion { position: noise, velocity: [0.0; 2] }));
         if tick >= 100 {
-            squares += robot.state().position.iter().map(|x| x * x).sum::<f32>();
+            squares += robot.agent().state().position.iter().map(|x| x * x).sum::<f32>();
         }
     }
     let deviation = (squares / 2000.0).sqrt();
@@ -236,7 +246,7 @@ fn reported_states_have_a_fifth_of_the_sensor_noise() {
 
 #[test]
 fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
-    let mut robot = robot_on(1, robust(), Exact);
+    let mut robot = robot_on(1, robust(), open_link::<Exact>());
     let flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     for (left, verdict) in [
         (None, None),
@@ -247,8 +257,8 @@ fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
     ] {
         robot.sense(0, seen(flying));
         robot.set_battery(left);
-        robot.settle();
-        let ([along, _], told) = robot.guard();
+        robot.end_receive();
+        let ([along, _], told) = robot.decide();
         let expected = verdict.map(Verdict::Failsafe);
         assert_eq!(matches!(told, Verdict::Failsafe(_)).then_some(told), expected, "{left:?}");
         assert_eq!(along < 0.0, verdict.is_some(), "{left:?}");
@@ -259,7 +269,8 @@ fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
 /// `does` gives the acceleration of the motors for a tick and a command; the measured velocity has the given noise in m/s.
 fn obstacle_from_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
-    let (mut robot, mut board, mut rng) = (robot_on(1, robust(), Exact), Board::new(), seeded(8));
+    let (mut robot, mut board, mut rng) =
+        (robot_on(1, robust(), open_link::<Exact>()), Board::new(), seeded(8));
     let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
         // Uniform noise has a deviation of 1/√12 of its width.

@@ -17,19 +17,21 @@ fn flown(ticks: u32) -> Motion {
 #[test]
 fn sensed_states_are_extrapolated_by_a_bounded_age() {
     let mut node = quiet_robot(1);
-    for (tick, age) in [0, 1, 2, 7, BLIND_TICKS, BLIND_TICKS + 1, 1000, u32::MAX].into_iter().enumerate() {
+    for (tick, age) in
+        [0, 1, 2, 7, MAX_STATE_AGE_TICKS, MAX_STATE_AGE_TICKS + 1, 1000, u32::MAX].into_iter().enumerate()
+    {
         assert!(node.sense(tick as u32, Some(Sensed { state: FLYING, age })));
-        assert_eq!(*node.state(), flown(age.min(BLIND_TICKS)), "age {age}");
-        assert_eq!(node.blind(), age > BLIND_TICKS, "age {age}");
+        assert_eq!(*node.agent().state(), flown(age.min(MAX_STATE_AGE_TICKS)), "age {age}");
+        assert_eq!(node.is_blind(), age > MAX_STATE_AGE_TICKS, "age {age}");
     }
 }
 
 #[test]
 fn robots_are_blind_exactly_after_the_limit() {
-    fn limit<P: Codec>(codec: P) {
-        let behavior = Behaviour { blind: 7, ..offline() };
-        let (mut node, mut board) = (robot_on(1, behavior, codec), Board::new());
-        let frames = P::FRAMES as usize;
+    fn limit<L: TestLink>(link: L) {
+        let behavior = FlockConfig { max_state_age_ticks: 7, ..offline() };
+        let (mut node, mut board) = (robot_on(1, behavior, link), Board::new());
+        let frames = L::FRAMES as usize;
         for age in [0, 3, 7] {
             board.sensor.0 = Ok(Sensed { state: FLYING, age });
             let begin = node.tick() + 1;
@@ -38,7 +40,7 @@ fn robots_are_blind_exactly_after_the_limit() {
                 let report = board.run(&mut node, begin + silent);
                 board.sensor.0 = Err(());
                 let blind = age + silent > 7;
-                assert_eq!((node.blind(), report.verdict == Verdict::Blind), (blind, blind), "{silent}");
+                assert_eq!((node.is_blind(), report.verdict == Verdict::Blind), (blind, blind), "{silent}");
                 assert_eq!(report.errors.sensor, u32::from(silent > 0));
                 let seeing = (silent + 1).min(8 - age) as usize;
                 assert_eq!(board.air.sent.len(), before.0 + seeing * frames, "no frame while blind");
@@ -54,10 +56,10 @@ fn robots_are_blind_exactly_after_the_limit() {
             }
         }
     }
-    limit(Exact);
-    limit(Dot154::default());
-    limit(Esb32);
-    limit(P2p57);
+    limit(open_link::<Exact>());
+    limit(open_link::<Dot154>());
+    limit(open_link::<Esb32>());
+    limit(open_link::<P2p57>());
 }
 
 #[test]
@@ -66,10 +68,10 @@ fn robots_that_never_sensed_send_nothing_and_stop() {
     board.sensor.0 = Err(());
     for tick in 0..50 {
         assert_eq!(board.run(&mut node, tick).verdict, Verdict::Blind);
-        assert!(node.has_turn() && !node.speaks(), "it does not use its turn");
+        assert!(node.has_turn() && !node.sends(), "it does not use its turn");
     }
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (0, 0, 50));
-    assert_eq!(*node.state(), REST, "it stays at rest");
+    assert_eq!(*node.agent().state(), REST, "it stays at rest");
     board.sensor.0 = Ok(Sensed::now(FLYING));
     board.run(&mut node, 50);
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (1, 1, 50));
@@ -90,26 +92,26 @@ fn blind_robots_do_not_learn() {
     let mut tick = 0;
     let mut learns = |sensed| {
         node.sense(tick, sensed);
-        let mut heard = neighbor_beacon(&mut seeded(tick.into()), node.model(), 2, beside);
-        heard.sequence = tick;
-        node.accept(heard).unwrap();
-        let before = *node.wide();
-        node.conclude();
+        let mut heard = neighbor_message(&mut seeded(tick.into()), &node.config().agent.model, 2, beside);
+        heard.tick = tick;
+        node.takes(&heard).unwrap();
+        let before = *node.agent().wide();
+        node.finish();
         tick += 1;
-        *node.wide() != before
+        *node.agent().wide() != before
     };
     assert!(!learns(None), "no state was sensed yet");
     assert!(learns(seen(REST)));
-    for age in 1..=2 * BLIND_TICKS {
-        assert_eq!(learns(None), age <= BLIND_TICKS, "age {age}");
+    for age in 1..=2 * MAX_STATE_AGE_TICKS {
+        assert_eq!(learns(None), age <= MAX_STATE_AGE_TICKS, "age {age}");
     }
     assert!(learns(seen(REST)));
 }
 
 #[test]
 fn assigned_turns_are_used() {
-    let behavior = offline().every(5);
-    let mut node: RobotOn<Exact> = robot_on(7, behavior, Exact);
+    let behavior = offline().with_interval(5);
+    let mut node = robot_on(7, behavior, open_link::<Exact>());
     for (given, residue) in [(None, 2), (Some(0), 0), (Some(4), 4), (Some(8), 3)] {
         if let Some(turn) = given {
             node.set_turn(turn);
@@ -117,7 +119,7 @@ fn assigned_turns_are_used() {
         for _ in 0..10 {
             let tick = node.tick() + 1;
             node.sense(tick, seen(REST));
-            assert_eq!((node.has_turn(), node.speaks()), (tick % 5 == residue, tick % 5 == residue));
+            assert_eq!((node.has_turn(), node.sends()), (tick % 5 == residue, tick % 5 == residue));
         }
     }
 }
@@ -136,8 +138,8 @@ proptest! {
         for skip in skips {
             passed += skip;
             node.sense(100 + passed, None);
-            prop_assert_eq!(*node.state(), flown((age + passed).min(BLIND_TICKS)));
-            prop_assert_eq!(node.blind(), age + passed > BLIND_TICKS);
+            prop_assert_eq!(*node.agent().state(), flown((age + passed).min(MAX_STATE_AGE_TICKS)));
+            prop_assert_eq!(node.is_blind(), age + passed > MAX_STATE_AGE_TICKS);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The error of `tanh` over every finite `f32` against `f64`: the documented bounds are the measured maxima.
 
 use std::{ops::Range, thread};
-use wdgnn_core::Activation;
 use wdgnn_core::math::{TANH_ABSOLUTE, TANH_ULP, tanh, tanh_libm};
+use wdgnn_core::model::activation::Activation;
 
 /// Below 2⁻¹⁸ the exact value is within 2⁻¹³ of a unit in the last place of x, `x²/3 < 2⁻³⁷`: x is the only correct result.
 const SAME_BELOW: f32 = 1.0 / (1 << 18) as f32;

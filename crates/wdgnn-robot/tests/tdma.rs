@@ -161,7 +161,7 @@ impl Swarm {
                     } else {
                         self.read += 1;
                         let who =
-                            Identity { sender: frame.from as u16, boot: frame.boot, sequence: frame.tick };
+                            FrameId { sender: frame.from as u16, boot: frame.boot, sequence: frame.tick };
                         rhythm.heard(&who, frame.note, arrived);
                     }
                 }
@@ -341,7 +341,7 @@ fn newcomers_follow_the_majority() {
         (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
     };
     let hear = |rhythm: &mut Rhythm<8>, (sender, sequence, note, arrived)| {
-        rhythm.heard(&Identity { sender, boot: 1, sequence }, note, arrived);
+        rhythm.heard(&FrameId { sender, boot: 1, sequence }, note, arrived);
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
     rhythm.next(40_000);
@@ -379,7 +379,7 @@ fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
 fn clocks_do_not_follow_to_the_last_tick() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
     for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
-        rhythm.heard(&Identity { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
+        rhythm.heard(&FrameId { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
     }
     assert!(rhythm.next(5_000).tick < 10);
     // A robot at the last tick still has ticks of ten milliseconds.
@@ -412,7 +412,7 @@ fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
     let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
     let mut beat = rhythm.next(0);
     for exchange in 0..180 {
-        let who = Identity { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
+        let who = FrameId { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
         let arrived = exchange * 50_000 + u64::from(TEN.lead + TEN.delay) + late(exchange);
         while beat.begins <= arrived {
             beat = rhythm.next(beat.begins);

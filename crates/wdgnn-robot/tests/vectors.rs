@@ -10,35 +10,33 @@ const KEY: Key = *b"a swarm's secret";
 /// Tick of most frames.
 const NOW: u32 = 5_000_000;
 
-type Received = Result<(Full, Parts), Refusal>;
-
 /// Vectors of one encoding, plain or sealed.
-struct Vectors<P> {
+struct Vectors<L> {
     profile: &'static str,
     sealed: bool,
-    codec: fn() -> P,
+    link: fn(u32) -> L,
     list: Vec<Value>,
 }
 
 /// Frames received before, each with its tick.
 type Before = Vec<(u32, Vec<u8>)>;
 
-impl<P: Codec> Vectors<P> {
+impl<L: TestLink> Vectors<L> {
     /// A message in the ticks around [`NOW`], each newer than the one before, within the allowed clock difference.
-    fn beacon(count: u32) -> Full {
-        full_beacon(
+    fn message(count: u32) -> Numbered {
+        full_message(
             &mut seeded(count.into()),
             9,
-            (NOW - GUARD_TICKS) * P::FRAMES + count % ((2 * GUARD_TICKS + 1) * P::FRAMES),
+            (NOW - GUARD_TICKS) * L::FRAMES + count % ((2 * GUARD_TICKS + 1) * L::FRAMES),
         )
     }
 
-    fn encode(&self, beacon: &Full, exchange: u32, index: u32) -> Vec<u8> {
-        encode(&(self.codec)(), beacon, exchange, index)
+    fn encode(&self, sent: &Numbered, exchange: u32, index: u32) -> Vec<u8> {
+        encode(&mut (self.link)(MODEL), sent, exchange, index)
     }
 
-    fn hear(&self, before: &Before, frame: &[u8]) -> Received {
-        let mut receiver = (self.codec)();
+    fn hear(&self, before: &Before, frame: &[u8]) -> Reading {
+        let mut receiver = (self.link)(MODEL);
         for (now, frame) in before {
             // The result does not matter here.
             let _ = decode(&mut receiver, *now, frame);
@@ -59,8 +57,8 @@ impl<P: Codec> Vectors<P> {
         })
     }
 
-    fn good(&mut self, name: &str, beacon: &Full, exchange: u32, index: u32) {
-        let frame = self.encode(beacon, exchange, index);
+    fn good(&mut self, name: &str, sent: &Numbered, exchange: u32, index: u32) {
+        let frame = self.encode(sent, exchange, index);
         let (read, parts) = self.hear(&Vec::new(), &frame).expect(name);
         let mut vector = self.vector(name, &Vec::new(), &frame);
         vector["exchange"] = exchange.into();
@@ -69,7 +67,7 @@ impl<P: Codec> Vectors<P> {
         self.list.push(vector);
     }
 
-    fn bad(&mut self, name: &str, before: &Before, frame: &[u8], reason: Refusal) {
+    fn bad(&mut self, name: &str, before: &Before, frame: &[u8], reason: FrameError) {
         assert_eq!(self.hear(before, frame).err(), Some(reason), "{}: {name}", self.profile);
         let mut vector = self.vector(name, before, frame);
         vector["refused"] = reason.name().into();
@@ -79,13 +77,13 @@ impl<P: Codec> Vectors<P> {
     /// Vectors of every encoding, plain or sealed.
     fn common(&mut self) {
         for exchange in 0..5 {
-            for index in 0..P::FRAMES {
+            for index in 0..L::FRAMES {
                 let name = format!("exchange {exchange}, frame {index}");
-                self.good(&name, &Self::beacon(exchange * P::FRAMES + index), exchange, index);
+                self.good(&name, &Self::message(exchange * L::FRAMES + index), exchange, index);
             }
         }
         // Ties of binary16, its smallest and largest numbers, and overflows.
-        let mut edges = Self::beacon(0);
+        let mut edges = Self::message(0);
         let numbers = [
             1.0 + 0.5_f32.powi(11),
             1.0 + 3.0 * 0.5_f32.powi(11),
@@ -94,60 +92,75 @@ impl<P: Codec> Vectors<P> {
             -0.0,
             65519.0,
         ];
-        edges.chains.chain.0[0] = numbers;
-        edges.chains.chain.0[1] = [65520.0, -1.0e9, 0.5_f32.powi(14), -0.1, 1.0e-30, 2.5];
+        edges.message.taps.line.0[0] = numbers;
+        edges.message.taps.line.0[1] = [65520.0, -1.0e9, 0.5_f32.powi(14), -0.1, 1.0e-30, 2.5];
         self.good("numbers on edges", &edges, 0, 0);
-        self.good("more numbers on edges", &edges, 0, 1 % P::FRAMES);
-        self.bad("empty", &Vec::new(), &[], Refusal::TooShort);
-        let frame = self.encode(&Self::beacon(0), 0, 0);
-        self.bad("less than a header", &Vec::new(), &frame[..P::header_bytes() - 1], Refusal::TooShort);
+        self.good("more numbers on edges", &edges, 0, 1 % L::FRAMES);
+        self.bad("empty", &Vec::new(), &[], FrameError::TooShort);
+        let frame = self.encode(&Self::message(0), 0, 0);
+        self.bad("less than a header", &Vec::new(), &frame[..L::HEADER_LEN - 1], FrameError::TooShort);
     }
 
     fn plain(mut self) -> Vec<Value> {
         self.common();
-        let (none, header) = (Vec::new(), P::header_bytes());
-        let frame = self.encode(&Self::beacon(0), 0, 0);
-        self.bad("a header alone", &none, &frame[..header], Refusal::Truncated);
-        self.bad("a byte too few", &none, &frame[..frame.len() - 1], Refusal::Truncated);
-        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), Refusal::Trailing);
+        let (none, header) = (Vec::new(), L::HEADER_LEN);
+        let frame = self.encode(&Self::message(0), 0, 0);
+        self.bad("a header alone", &none, &frame[..header], FrameError::Truncated);
+        self.bad("a byte too few", &none, &frame[..frame.len() - 1], FrameError::Truncated);
+        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), FrameError::Trailing);
         let changed = |offset: usize, bytes: &[u8]| {
             let mut frame = frame.clone();
             frame[offset..offset + bytes.len()].copy_from_slice(bytes);
             frame
         };
-        self.bad("another version", &none, &changed(0, &[frame[0] ^ 3]), Refusal::Version);
+        self.bad("another version", &none, &changed(0, &[frame[0] ^ 3]), FrameError::Version);
         let last = frame.len() - 2;
         if self.profile != "exact" {
             let other = if self.profile == "p2p57" { 0x41 } else { 0x51 };
-            self.bad("another profile", &none, &changed(0, &[other]), Refusal::Profile);
+            self.bad("another profile", &none, &changed(0, &[other]), FrameError::Profile);
         }
         if self.profile == "p2p57" {
-            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
-            self.bad("no such part", &none, &changed(1, &[16]), Refusal::Dimensions);
-            self.bad("an infinite state", &none, &changed(header, &[0x00, 0x7c]), Refusal::NotAdmissible);
-            self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
+            self.bad("another model", &none, &changed(2, &[0]), FrameError::Model);
+            self.bad("no such part", &none, &changed(1, &[16]), FrameError::Dimensions);
+            self.bad("an infinite state", &none, &changed(header, &[0x00, 0x7c]), FrameError::NotAdmissible);
+            self.bad(
+                "a number that is none",
+                &none,
+                &changed(last, &[0x01, 0xfc]),
+                FrameError::NotAdmissible,
+            );
             return self.list;
         }
-        if P::FRAMES > 1 {
-            self.bad("no such piece", &none, &changed(7, &[11]), Refusal::Dimensions);
-            self.bad("an infinite state", &none, &changed(10, &[0x00, 0x7c]), Refusal::NotAdmissible);
-            self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
+        if L::FRAMES > 1 {
+            self.bad("no such piece", &none, &changed(7, &[11]), FrameError::Dimensions);
+            self.bad("an infinite state", &none, &changed(10, &[0x00, 0x7c]), FrameError::NotAdmissible);
+            self.bad(
+                "a number that is none",
+                &none,
+                &changed(last, &[0x01, 0xfc]),
+                FrameError::NotAdmissible,
+            );
             return self.list;
         }
         if self.profile == "exact" {
-            self.bad("another profile", &none, &changed(1, &[9]), Refusal::Profile);
-            self.bad("other counts", &none, &changed(3, &[19]), Refusal::Dimensions);
-            self.bad("another model", &none, &changed(7, &[0]), Refusal::Model);
+            self.bad("another profile", &none, &changed(1, &[9]), FrameError::Profile);
+            self.bad("other counts", &none, &changed(3, &[19]), FrameError::Dimensions);
+            self.bad("another model", &none, &changed(7, &[0]), FrameError::Model);
         } else {
-            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
-            self.bad("no such part", &none, &changed(1, &[4]), Refusal::Dimensions);
+            self.bad("another model", &none, &changed(2, &[0]), FrameError::Model);
+            self.bad("no such part", &none, &changed(1, &[4]), FrameError::Dimensions);
         }
         let numbers = [("NaN", f32::NAN), ("subnormal", 1.0e-40), ("huge", 1.2e18)];
         for (name, x) in numbers {
-            self.bad(name, &none, &changed(header + 4, &x.to_le_bytes()), Refusal::NotAdmissible);
+            self.bad(name, &none, &changed(header + 4, &x.to_le_bytes()), FrameError::NotAdmissible);
         }
         if self.profile != "exact" {
-            self.bad("an infinite parameter", &none, &changed(last, &[0x00, 0xfc]), Refusal::NotAdmissible);
+            self.bad(
+                "an infinite parameter",
+                &none,
+                &changed(last, &[0x00, 0xfc]),
+                FrameError::NotAdmissible,
+            );
         }
         self.list
     }
@@ -155,44 +168,46 @@ impl<P: Codec> Vectors<P> {
     fn sealed(mut self) -> Vec<Value> {
         self.common();
         let none = Vec::new();
-        let frame = self.encode(&Self::beacon(0), 0, 0);
+        let frame = self.encode(&Self::message(0), 0, 0);
         let flipped = |offset: usize| {
             let mut frame = frame.clone();
             frame[offset] ^= 1;
             frame
         };
-        let header = P::header_bytes();
-        self.bad("no room for a tag", &none, &frame[..header + 3], Refusal::TooShort);
-        self.bad("a byte too few", &none, &frame[..frame.len() - 1], Refusal::Forged);
-        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), Refusal::Forged);
-        self.bad("longer than any", &none, &[&frame[..], &[0; 512]].concat(), Refusal::Trailing);
-        self.bad("an altered header", &none, &flipped(1), Refusal::Forged);
-        self.bad("altered content", &none, &flipped(header), Refusal::Forged);
-        self.bad("an altered tag", &none, &flipped(frame.len() - 1), Refusal::Forged);
-        let other = Link { checksum: 1, ..link::<P>() };
-        let mut foreign = vec![0; frame.len()];
-        assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
+        let header = L::HEADER_LEN;
+        self.bad("no room for a tag", &none, &frame[..header + 3], FrameError::TooShort);
+        self.bad("a byte too few", &none, &frame[..frame.len() - 1], FrameError::Forged);
+        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), FrameError::Forged);
+        self.bad("longer than any", &none, &[&frame[..], &[0; 512]].concat(), FrameError::Trailing);
+        self.bad("an altered header", &none, &flipped(1), FrameError::Forged);
+        self.bad("altered content", &none, &flipped(header), FrameError::Forged);
+        self.bad("an altered tag", &none, &flipped(frame.len() - 1), FrameError::Forged);
+        let mut foreign = encode(&mut (self.link)(1), &Self::message(0), 0, 0);
         if self.profile != "esb32" {
             // The header names the model, so the tag must reject it.
             let model = if self.profile == "exact" { 7..11 } else { 2..6 };
             foreign[model.clone()].copy_from_slice(&frame[model]);
         }
-        self.bad("of another swarm", &none, &foreign, Refusal::Forged);
-        let later = self.encode(&Self::beacon(3), 0, 0);
-        self.bad("a repetition", &vec![(NOW, frame.clone())], &frame, Refusal::Replayed);
-        self.bad("a late frame", &vec![(NOW, later)], &frame, Refusal::Replayed);
-        let of = |tick: u32| Full { sequence: tick * P::FRAMES, ..Self::beacon(0) };
+        self.bad("of another swarm", &none, &foreign, FrameError::Forged);
+        let later = self.encode(&Self::message(3), 0, 0);
+        self.bad("a repetition", &vec![(NOW, frame.clone())], &frame, FrameError::Replayed);
+        self.bad("a late frame", &vec![(NOW, later)], &frame, FrameError::Replayed);
+        let of = |tick: u32| Numbered { sequence: tick * L::FRAMES, ..Self::message(0) };
         let began = vec![(0, Vec::from(*b"noise in tick 0 that is long"))];
         let old = self.encode(&of(NOW - LATE_TICKS - 1), 0, 0);
-        self.bad("too old", &began, &old, Refusal::Untimely);
+        self.bad("too old", &began, &old, FrameError::OutOfWindow);
         let early = self.encode(&of(NOW + GUARD_TICKS + 1), 0, 0);
-        self.bad("too early", &began, &early, Refusal::Untimely);
+        self.bad("too early", &began, &early, FrameError::OutOfWindow);
         let before = self.encode(&of(NOW - GUARD_TICKS - 1), 0, 0);
-        self.bad("sent before anybody listened", &none, &before, Refusal::Untimely);
+        self.bad("sent before anybody listened", &none, &before, FrameError::OutOfWindow);
         if self.profile == "esb32" {
-            let of = |sender: u16| self.encode(&Full { sender, ..Self::beacon(0) }, 0, 0);
-            let full = (100..).take(SENDERS).map(|sender| (NOW, of(sender))).collect();
-            self.bad("one sender too many", &full, &frame, Refusal::TooManySenders);
+            let of = |sender: u16| {
+                let mut sent = Self::message(0);
+                sent.message.sender = sender;
+                self.encode(&sent, 0, 0)
+            };
+            let full = (100..).take(MAX_SENDERS).map(|sender| (NOW, of(sender))).collect();
+            self.bad("one sender too many", &full, &frame, FrameError::TooManySenders);
         }
         self.list
     }
@@ -211,14 +226,14 @@ fn numbers(list: &[f32]) -> Value {
 }
 
 /// Content of a frame as JSON: the numbers and their positions.
-fn told(beacon: &Full, parts: Parts) -> Value {
-    let Motion { position, velocity } = beacon.state;
-    let (taps, wide) = (&beacon.chains.chain.numbers()[..18], beacon.wide.numbers());
+fn told(Numbered { boot, sequence, message }: &Numbered, parts: Payload) -> Value {
+    let Motion { position, velocity } = message.state;
+    let (taps, wide) = (&message.taps.line.numbers()[..18], message.wide.numbers());
     json!({
-        "sender": beacon.sender,
-        "boot": beacon.boot,
-        "sequence": beacon.sequence,
-        "degree": beacon.degree,
+        "sender": message.sender,
+        "boot": boot,
+        "sequence": sequence,
+        "degree": message.degree,
         "state": numbers(&[position, velocity].concat()),
         "taps_from": parts.taps.from,
         "taps": numbers(parts.taps.of(taps)),
@@ -228,20 +243,24 @@ fn told(beacon: &Full, parts: Parts) -> Value {
 }
 
 fn all() -> Vec<Value> {
-    fn vectors<P: Codec>(profile: &'static str, sealed: bool, codec: fn() -> P) -> Vectors<P> {
-        Vectors { profile, sealed, codec, list: Vec::new() }
+    fn open<E: Encoding + core::fmt::Debug>(profile: &'static str) -> Vec<Value> {
+        Vectors { profile, sealed: false, link: Link::<E>::open, list: Vec::new() }.plain()
+    }
+    fn sealed<E: Encoding + core::fmt::Debug, const TAG: usize>(profile: &'static str) -> Vec<Value> {
+        let link = |model| sealed_link_of::<E, TAG>(model, &KEY);
+        Vectors { profile, sealed: true, link, list: Vec::new() }.sealed()
     }
     [
-        vectors("exact", false, || Exact).plain(),
-        vectors("exact", true, || Sealed::new(Exact, &KEY)).sealed(),
-        vectors("dot154", false, Dot154::default).plain(),
-        vectors("dot154", true, || Sealed::new(Dot154::default(), &KEY)).sealed(),
-        vectors("espnow", false, EspNow::default).plain(),
-        vectors("espnow", true, || Sealed::new(EspNow::default(), &KEY)).sealed(),
-        vectors("esb32", false, || Esb32).plain(),
-        vectors("esb32", true, || SealedEsb32::new(Esb32, &KEY)).sealed(),
-        vectors("p2p57", false, || P2p57).plain(),
-        vectors("p2p57", true, || Sealed::new(P2p57, &KEY)).sealed(),
+        open::<Exact>("exact"),
+        sealed::<Exact, 8>("exact"),
+        open::<Dot154>("dot154"),
+        sealed::<Dot154, 8>("dot154"),
+        open::<EspNow>("espnow"),
+        sealed::<EspNow, 8>("espnow"),
+        open::<Esb32>("esb32"),
+        sealed::<Esb32, 4>("esb32"),
+        open::<P2p57>("p2p57"),
+        sealed::<P2p57, 8>("p2p57"),
     ]
     .concat()
 }
@@ -266,18 +285,18 @@ fn golden_frames_match_the_encodings() {
 #[test]
 fn golden_frames_cover_every_error_of_a_frame() {
     let list = all();
-    for reason in Refusal::ALL {
+    for reason in FrameError::ALL {
         let found = list.iter().any(|vector| vector["refused"] == reason.name());
         // The others depend on the table or the control loop.
         let elsewhere = matches!(
             reason,
-            Refusal::Echo
-                | Refusal::Old
-                | Refusal::TableFull
-                | Refusal::Flood
-                | Refusal::Implausible
-                | Refusal::Unlisted
-                | Refusal::NewKey
+            FrameError::OwnFrame
+                | FrameError::Old
+                | FrameError::TableFull
+                | FrameError::Flood
+                | FrameError::Implausible
+                | FrameError::UnknownSender
+                | FrameError::KeyUpdate
         );
         assert_eq!(found, !elsewhere, "{}", reason.name());
     }

@@ -5,15 +5,15 @@ use wdgnn_core::{
     tasks::flocking,
     weights::{self, Header, LayerDimensions, TaskSettings},
 };
-use wdgnn_link::encoding::exact::HEADER_BYTES;
+use wdgnn_link::encoding::exact::HEADER_LEN;
 use wdgnn_robot::persist::RESERVED_TICKS;
 
 /// Dimensions of the lengths in the document.
-type PaperTaps = Stacked<4, 6, NoChain>;
+type PaperTaps = Stacked<4, 6, NoDelayLine>;
 type PaperWide = Filter<4, 6, 2>;
 
 fn header() -> Header {
-    let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
+    let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
     layers[0] = LayerDimensions { taps: 2, features: 2 };
     Header {
         activation: Activation::Relu,
@@ -66,13 +66,13 @@ fn restarts_read_the_record_in_the_document_and_write_it_with_the_next_boot() {
     static NUMBERS: [f32; 13] = [0.0; 13];
     type Net = Network<'static, 1, 2, 1, 2, Layer<'static, 2, 1, 1, Top>>;
     let network = Net::over(&NUMBERS, Activation::Relu, Scale::Sum).unwrap();
-    let (model, state) = (Folded::new(network, Metric::Paper), Signal(Vector([0.0])));
-    let mut robot: Node<_, _, 4> = node(1, model, Regression::<1, 2>::new(), offline(), state);
+    let (model, state) = (Folded::new(network, Metric::Paper), Signal([0.0]));
+    let mut robot: Robot<_, _, _, 4> = node(1, model, Regression::<1, 2>::new(), Learning::OFF, state);
     let record = example("restart");
     let mut store = Flash { kept: Some(record.clone()), ..Flash::default() };
-    assert_eq!(control_loop::resume(&mut robot, &mut store, &mut [0; 64]), Ok(true));
-    assert_eq!(robot.wide(), &Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
-    assert_eq!(robot.boot(), 4);
+    assert_eq!(persist::resume(&mut robot, &mut store, &mut [0; 64]), Ok(true));
+    assert_eq!(robot.agent().wide(), &Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
+    assert_eq!(robot.link().boot(), 4);
     let saved = store.kept.unwrap();
     assert_eq!(saved[..4], record[..4]);
     assert_eq!(saved[4..8], 4_u32.to_le_bytes());
@@ -125,20 +125,20 @@ fn the_document_lists_the_codes_in_the_bytes() {
 #[test]
 fn the_document_lists_every_error_and_length() {
     let document = document();
-    let rows: Vec<usize> = Refusal::ALL
+    let rows: Vec<usize> = FrameError::ALL
         .iter()
         .map(|refusal| document.find(&format!("\n| {} |", refusal.name())).expect("a row per refusal"))
         .collect();
     assert!(rows.is_sorted());
     assert!(document.contains(&format!("A header of {} bytes", weights::HEADER_BYTES)));
-    assert!(document.contains(&format!("fewer than {HEADER_BYTES} bytes")));
-    let exact = exact::frame_bytes::<Motion, PaperTaps, PaperWide>();
-    let unfolded = exact::frame_bytes::<Motion, PaperTaps, Filter<4, 6, 32>>();
+    assert!(document.contains(&format!("fewer than {HEADER_LEN} bytes")));
+    let exact = exact::frame_len::<Motion, PaperTaps, PaperWide>();
+    let unfolded = exact::frame_len::<Motion, PaperTaps, Filter<4, 6, 32>>();
     let compact = [
-        Dot154::bytes::<Motion, PaperTaps, PaperWide>(),
-        EspNow::bytes::<Motion, PaperTaps, PaperWide>(),
-        Esb32::bytes::<Motion, PaperTaps, PaperWide>(),
-        P2p57::bytes::<Motion, PaperTaps, PaperWide>(),
+        Dot154::max_len::<Motion, PaperTaps, PaperWide>(),
+        EspNow::max_len::<Motion, PaperTaps, PaperWide>(),
+        Esb32::max_len::<Motion, PaperTaps, PaperWide>(),
+        P2p57::max_len::<Motion, PaperTaps, PaperWide>(),
     ];
     // Lines wrap at spaces.
     let text = document.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -153,7 +153,7 @@ mod tests {
     fn around(
         level: Option<Level>,
         isolation: Option<Isolation>,
-    ) -> Surroundings<'static, Flocking, core::iter::Empty<Motion>, core::iter::Empty<Motion>> {
+    ) -> Surroundings<'static, Flocking, Empty<Motion>, Empty<Motion>> {
         Surroundings { task: &Flocking::DEFAULT, own: &OWN, obstacles: Obstacles::NONE, level, isolation }
     }
 
@@ -173,10 +173,7 @@ mod tests {
             let around = Surroundings {
                 task: &Flocking::DEFAULT,
                 own: &OWN,
-                obstacles: Obstacles {
-                    robots: Some([beside].into_iter()),
-                    strangers: None::<core::iter::Empty<Motion>>,
-                },
+                obstacles: Obstacles { robots: Some([beside].into_iter()), strangers: None::<Empty<Motion>> },
                 level,
                 isolation,
             };

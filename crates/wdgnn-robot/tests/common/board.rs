@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use wdgnn_robot::{
-    control_loop::{Report, StoreFailed},
+    control_loop::Report,
+    persist::StoreError,
     ports::{Actuator, Radio, Received, Sensor, Store},
 };
 
@@ -16,7 +17,7 @@ pub struct Air {
     /// Ticks that have begun.
     pub begun: Vec<u32>,
     /// Authenticated senders, each with the number of its frame on the air.
-    pub vouched: Vec<(Identity, u32)>,
+    pub authenticated: Vec<(FrameId, u32)>,
     arrived: u32,
     pub heard: VecDeque<Result<Vec<u8>, ()>>,
     pub cannot_send: bool,
@@ -40,11 +41,11 @@ impl Radio for Air {
         let fits = frame.len().min(buffer.len());
         buffer[..fits].copy_from_slice(&frame[..fits]);
         self.arrived += 1;
-        Ok(Some(Received { length: frame.len(), arrived: self.arrived }))
+        Ok(Some(Received { length: frame.len(), arrived_us: self.arrived }))
     }
 
-    fn vouched(&mut self, sender: &Identity, received: &Received) {
-        self.vouched.push((*sender, received.arrived));
+    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
+        self.authenticated.push((*sender, received.arrived_us));
     }
 }
 
@@ -127,8 +128,8 @@ impl Store for Flash {
 
 impl Flash {
     /// Starts a robot with the stored record.
-    pub fn resume<P: Codec>(&mut self, node: &mut RobotOn<P>) -> Result<bool, StoreFailed> {
-        control_loop::resume(node, self, &mut [0; 512])
+    pub fn resume<L: TestLink>(&mut self, robot: &mut RobotOn<L>) -> Result<bool, StoreError> {
+        persist::resume(robot, self, &mut [0; 512])
     }
 }
 
@@ -151,23 +152,23 @@ impl Board {
     }
 
     /// Runs one tick of the control loop.
-    pub fn run<P: Codec>(&mut self, node: &mut RobotOn<P>, tick: u32) -> Report<[f32; 2]> {
-        self.run_with(node, tick, &mut [0; Robot::FRAME_BYTES + 1])
+    pub fn run<L: TestLink>(&mut self, robot: &mut RobotOn<L>, tick: u32) -> Report<[f32; 2]> {
+        self.run_with(robot, tick, &mut [0; exact::frame_len::<Motion, Taps, Wide>() + 1])
     }
 
     /// Runs one tick with a buffer of any length.
-    pub fn run_with<P: Codec>(
+    pub fn run_with<L: TestLink>(
         &mut self,
-        node: &mut RobotOn<P>,
+        robot: &mut RobotOn<L>,
         tick: u32,
         buffer: &mut [u8],
     ) -> Report<[f32; 2]> {
-        let mut ports = Ports {
+        let mut ports = PortSet {
             radio: &mut self.air,
             sensor: &mut self.sensor,
             actuator: &mut self.motors,
             store: &mut self.flash,
         };
-        control_loop::run(node, tick, &mut ports, buffer)
+        control_loop::run(robot, tick, &mut ports, buffer)
     }
 }

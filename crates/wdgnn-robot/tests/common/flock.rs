@@ -11,11 +11,13 @@ type Deep = Layer<'static, 4, 6, G, Top>;
 pub type Net = Network<'static, 6, 4, G, 2, Deep>;
 pub type FoldedNet = Folded<'static, 6, 4, G, 2, Deep>;
 pub type UnfoldedNet = Unfolded<'static, 6, 4, G, 2, Deep>;
-pub type Robot = RobotOn<Exact>;
-pub type UnfoldedRobot = Node<UnfoldedNet, Flocking, 16>;
+pub type PlainRobot = RobotOn<Link<Exact>>;
+pub type UnfoldedRobot = Robot<UnfoldedNet, Flocking, Link<ExactUnfolded>>;
 
-/// A robot on any encoding.
-pub type RobotOn<P> = Node<FoldedNet, Flocking, 16, P>;
+/// A robot on any link.
+pub type RobotOn<L> = Robot<FoldedNet, Flocking, L>;
+
+pub type FlockConfig = RobotConfig<FoldedNet, Flocking>;
 
 /// Checksum of the model in frames.
 pub const MODEL: u32 = 0xdead_beef;
@@ -61,50 +63,58 @@ pub fn node<M, T, const N: usize>(
     id: u16,
     model: M,
     task: T,
-    behavior: Behaviour,
+    learning: Learning,
     state: T::State,
-) -> Node<M, T, N>
+) -> Robot<M, T, Link<Exact>, N>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
-    Node::new(Settings { id, model, task, checksum: MODEL, behaviour: behavior, state, codec: Exact })
+    Robot::new(id, RobotConfig::new(Config::new(model, task, learning)), open_link(), state)
 }
 
-/// A robot at rest with another task or another model's checksum.
-pub fn robot_with<P: Codec>(
-    id: u16,
-    task: Flocking,
-    checksum: u32,
-    behavior: Behaviour,
-    codec: P,
-) -> RobotOn<P> {
-    let model = Folded::new(network(), behavior.learning.metric);
-    Node::new(Settings { id, model, task, checksum, behaviour: behavior, state: REST, codec })
+/// Configuration with a learning rule.
+pub fn config(learning: Learning) -> FlockConfig {
+    RobotConfig::new(Config::new(Folded::new(network(), learning.metric), TASK, learning))
 }
 
-/// A robot at rest on any encoding.
-pub fn robot_on<P: Codec>(id: u16, behavior: Behaviour, codec: P) -> RobotOn<P> {
-    robot_with(id, TASK, MODEL, behavior, codec)
+/// Configuration of a robot that does not learn.
+pub fn offline() -> FlockConfig {
+    config(Learning::OFF)
+}
+
+/// The configuration with robust trust after a number of plausible frames.
+#[allow(clippy::large_types_passed_by_value, reason = "tests copy configurations")]
+pub fn with_probation(config: FlockConfig, probation_frames: u8) -> FlockConfig {
+    FlockConfig { trust: Trust::Robust(RobustConfig { probation_frames, max_tap: 1000.0 }), ..config }
+}
+
+/// A robot at rest on any link.
+#[allow(clippy::large_types_passed_by_value, reason = "tests copy configurations")]
+pub fn robot_on<L: TestLink>(id: u16, config: FlockConfig, link: L) -> RobotOn<L> {
+    Robot::new(id, config, link, REST)
 }
 
 /// A robot with a learning rule.
-pub fn robot(id: u16, learning: Learning) -> Robot {
-    robot_on(id, Behaviour::new(learning), Exact)
+pub fn robot(id: u16, learning: Learning) -> PlainRobot {
+    robot_on(id, config(learning), open_link())
 }
 
 pub fn unfolded_robot(id: u16, learning: Learning) -> UnfoldedRobot {
-    node(id, Unfolded::new(network()), TASK, Behaviour::new(learning), REST)
-}
-
-/// Behavior of a robot that does not learn.
-pub fn offline() -> Behaviour {
-    Behaviour::new(Learning::OFF)
+    let agent = Config::new(Unfolded::new(network()), TASK, learning);
+    Robot::new(id, RobotConfig::new(agent), open_link(), REST)
 }
 
 /// A robot that does not learn, for tests of frames and ticks.
-pub fn quiet_robot(id: u16) -> Robot {
-    robot_on(id, offline(), Exact)
+pub fn quiet_robot(id: u16) -> PlainRobot {
+    robot_on(id, offline(), open_link())
+}
+
+/// Everything that a robot keeps after it has received a frame: all but the buffer of the last message.
+pub fn stored_state(robot: &impl core::fmt::Debug) -> String {
+    let text = format!("{robot:?}");
+    let (stored, _) = text.split_once(", received: ").expect("the buffer is the last field");
+    stored.to_owned()
 }
 
 /// State that is sensed in the current tick.
@@ -115,47 +125,56 @@ pub fn seen<S>(state: S) -> Option<Sensed<S>> {
 
 /// Steps of a tick that tests take together.
 pub trait Tested {
-    type Output;
+    type Message;
+    type Command;
 
     /// Receives a copy of a frame.
-    fn hears(&mut self, frame: &[u8]) -> Result<(), Refusal>;
+    fn hears(&mut self, frame: &[u8]) -> Result<(), FrameError>;
 
-    /// Encodes all frames of the current beacon.
+    /// Receives a whole message that was sent in its tick.
+    fn takes(&mut self, message: &Self::Message) -> Result<(), FrameError>;
+
+    /// Encodes all frames of the current message.
     fn says(&mut self) -> Vec<Vec<u8>>;
 
-    /// Runs the rest of a tick after the last frame has been received.
-    fn conclude(&mut self) -> Deed<Self::Output>;
+    /// Runs the rest of a tick after the last frame has been received. No actuator reports its command.
+    fn finish(&mut self) -> TickResult<Self::Command>;
 }
 
-impl<M, T, const N: usize, P: Codec> Tested for Node<M, T, N, P>
+impl<M, T, L, const N: usize> Tested for Robot<M, T, L, N>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
 {
-    type Output = M::Output;
+    type Message = MessageOf<M, T>;
+    type Command = T::Command;
 
-    fn hears(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        self.hear(&mut frame.to_vec())
+    fn hears(&mut self, frame: &[u8]) -> Result<(), FrameError> {
+        self.receive(&mut frame.to_vec())
+    }
+
+    fn takes(&mut self, message: &MessageOf<M, T>) -> Result<(), FrameError> {
+        let sequence = message.tick * self.link().frames();
+        self.accept(message, &Reception::whole(sequence))
     }
 
     fn says(&mut self) -> Vec<Vec<u8>> {
+        let (frames, longest) = (self.link().frames(), self.max_frame_len());
         let frame = |index| {
-            let mut frame = vec![0; Self::frame_bytes()];
-            let length = self.speak_frame(index, &mut frame).expect("the buffer is long enough");
+            let mut frame = vec![0; longest];
+            let length = self.send(index, &mut frame).expect("the buffer is long enough");
             frame.truncate(length);
             frame
         };
-        (0..P::FRAMES).map(frame).collect()
+        (0..frames).map(frame).collect()
     }
 
-    fn conclude(&mut self) -> Deed<M::Output> {
-        self.settle();
-        let features = self.observe();
-        self.aggregate();
-        let output = self.infer(&features);
-        let (command, verdict) = self.guard();
-        self.learn();
-        Deed { output, command, verdict, agreement: self.agree() }
+    fn finish(&mut self) -> TickResult<T::Command> {
+        self.end_receive();
+        let (command, verdict) = self.decide();
+        self.set_executed(None);
+        TickResult { output: *self.agent().output(), command, verdict, consensus: self.learn() }
     }
 }
 
@@ -172,20 +191,20 @@ pub fn start(rng: &mut ChaCha8Rng, robots: usize) -> Vec<Motion> {
     (0..robots).map(motion).collect()
 }
 
-/// A beacon of a robot in flight: random taps, offline parameters.
-pub fn neighbor_beacon<M>(
+/// A message of a robot in flight in tick 0: random taps, offline parameters.
+pub fn neighbor_message<M>(
     rng: &mut ChaCha8Rng,
     model: &M,
     sender: u16,
     state: Motion,
-) -> BeaconOf<M, Flocking>
+) -> MessageOf<M, Flocking>
 where
-    M: Model<Chains = Stacked<4, 6, NoChain>>,
+    M: Model<Taps = Stacked<4, 6, NoDelayLine>>,
 {
-    let mut chain = Chain::ZERO;
-    chain.numbers_mut().copy_from_slice(&random_numbers(rng, 24, 2.0));
-    let chains = Stacked { chain, above: NoChain };
-    Beacon { sender, boot: 0, sequence: 0, degree: 3, state, chains, wide: *model.offline() }
+    let mut line = DelayLine::ZERO;
+    line.numbers_mut().copy_from_slice(&random_numbers(rng, 24, 2.0));
+    let taps = Stacked { line, above: NoDelayLine };
+    Message { sender, tick: 0, degree: 3, state, taps, wide: *model.offline() }
 }
 
 /// Adjacency matrix of all pairs closer than `radius`.

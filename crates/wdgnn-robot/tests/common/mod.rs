@@ -1,12 +1,12 @@
 //! Helpers of the tests: robots, ports, frames, a second task, and the equations over dense matrices.
 #![allow(dead_code, reason = "each test program needs a part of it")]
 
-pub mod beacons;
 pub mod board;
 pub mod dense;
 pub mod document;
 pub mod flock;
 pub mod insider;
+pub mod messages;
 pub mod prelude;
 pub mod radio_swarm;
 pub mod signal;

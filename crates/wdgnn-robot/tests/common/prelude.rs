@@ -4,65 +4,72 @@
 pub use rand::{Rng as _, RngExt as _, SeedableRng as _};
 pub use rand_chacha::ChaCha8Rng;
 pub use wdgnn_core::{
-    Network,
-    filter::{Chain, Chains, NoChain, Stacked, scale::Scale},
+    agent::{Config, ConsensusReport},
+    filter::{DelayLine, DelayLines, NoDelayLine, Stacked, scale::Scale},
     math::LARGEST,
-    message::Beacon,
+    message::{Message, MessageOf},
     model::{
         Metric, Model,
         activation::Activation,
         deep::{Layer, Top},
         folded::Folded,
+        network::Network,
         unfolded::Unfolded,
     },
     online::{Learning, Mixing},
     task::{State, Task},
     tasks::flocking::{Flocking, Motion},
-    tensor::{Filter, Tensor, Vector, span::Span},
+    tensor::{Filter, Tensor, Vector, param_range::ParamRange},
     weights::{Aligned, Weights},
 };
 pub use wdgnn_link::{
     encoding::{
-        Codec,
+        Encoding, Outgoing,
         esb32::Esb32,
-        exact::{self, Exact},
+        exact::{self, Exact, ExactUnfolded},
         half::{Dot154, EspNow},
         p2p57::P2p57,
     },
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile},
+    error::FrameError,
+    header::{FrameId, Payload, Profile},
+    link::{Link, Managed, ManagedEsb32, MessageLink, RadioLink, Reception, Sealed, SealedEsb32},
     security::{
+        KeyState as _, LinkSecurity, Open, PeerIdentities as _,
         aes::Aes,
-        group_key::{Rekeyable, RekeyableEsb32, Sealed, SealedEsb32, SealedWith},
+        group_key::GroupKey,
         key::Key,
         key_update::{Notice, pair_key, personal_key, swarm_key},
-        replay::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, SENDERS},
+        managed_keys::{ManagedKeys, ROSTER},
+        replay::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, MAX_SENDERS},
     },
 };
 pub use wdgnn_robot::{
-    config::{BLIND_TICKS, Behaviour},
-    control_loop,
-    node::{BeaconOf, Node, Settings},
-    ports::{Ports, Sensed},
+    config::{MAX_STATE_AGE_TICKS, MAX_TAP, RobotConfig, RobustConfig, Trust},
+    control_loop, persist,
+    ports::{PortSet, Sensed},
+    robot::Robot,
     safety::gate::{Isolation, Verdict},
     tasks::{MotionModel as _, RobotTask},
 };
 
-pub(crate) use super::beacons::{the_encodings, the_sealed_encodings};
+pub(crate) use super::messages::{for_open_links, for_sealed_links};
 pub use super::{
     ROUNDING,
-    beacons::{Example, Full, Taps, Wide, decode, encode, example_beacon, full_beacon, link},
     board::{Board, Flash},
     connected_graph,
     document::{document, example},
     flock::{
-        FoldedNet, G, MODEL, Net, REST, Robot, RobotOn, TASK, Tested as _, UnfoldedRobot, fly, links,
-        neighbor_beacon, network, network_over, node, offline, quiet_robot, robot, robot_on, robot_with,
-        seen, start, unfolded_robot, weights,
+        FlockConfig, FoldedNet, G, MODEL, Net, PlainRobot, REST, RobotOn, TASK, Tested as _, UnfoldedRobot,
+        config, fly, links, neighbor_message, network, network_over, node, offline, quiet_robot, robot,
+        robot_on, seen, start, stored_state, unfolded_robot, weights, with_probation,
     },
     insider::Insider,
+    messages::{
+        Example, Full, Numbered, Reading, Taps, TestLink, Wide, decode, encode, example_message,
+        full_message, managed_link, open_link, read, sealed_link, sealed_link_of, write,
+    },
     radio_swarm::RadioSwarm,
     random_graph, random_numbers, seeded, seeded_cases,
     signal::{Regression, Signal},
-    swarm::{Deed, exchange},
+    swarm::{TickResult, exchange},
 };

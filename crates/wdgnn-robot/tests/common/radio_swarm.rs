@@ -2,8 +2,8 @@
 
 use super::{prelude::*, seeded};
 
-pub struct RadioSwarm<P> {
-    pub robots: Vec<(RobotOn<P>, Board)>,
+pub struct RadioSwarm<L> {
+    pub robots: Vec<(RobotOn<L>, Board)>,
     /// Robots without power.
     pub off: Vec<bool>,
     pub tick: u32,
@@ -14,12 +14,12 @@ pub struct RadioSwarm<P> {
     /// Frames of the last tick, by robot.
     pub sent: Vec<Vec<Vec<u8>>>,
     /// Rejected frames by error.
-    pub refused: Vec<u32>,
+    pub rejected: Vec<u32>,
 }
 
-impl<P: Codec> RadioSwarm<P> {
+impl<L: TestLink> RadioSwarm<L> {
     /// Robots at rest in a row, one meter apart.
-    pub fn new(robots: u16, start: impl Fn(u16, &mut Board) -> RobotOn<P>) -> Self {
+    pub fn new(robots: u16, start: impl Fn(u16, &mut Board) -> RobotOn<L>) -> Self {
         let start = |name: u16| {
             let mut board = Board::new();
             let place = Motion { position: [f32::from(name), 0.0], velocity: [0.0; 2] };
@@ -34,7 +34,7 @@ impl<P: Codec> RadioSwarm<P> {
             reach: usize::MAX,
             random: seeded(5),
             sent: vec![Vec::new(); robots.into()],
-            refused: vec![0; Refusal::ALL.len()],
+            rejected: vec![0; FrameError::ALL.len()],
         }
     }
 
@@ -53,8 +53,8 @@ impl<P: Codec> RadioSwarm<P> {
                     }
                 }
                 let report = board.run(robot, self.tick);
-                for (sum, reason) in self.refused.iter_mut().zip(Refusal::ALL) {
-                    *sum += report.refused.of(*reason);
+                for (sum, reason) in self.rejected.iter_mut().zip(FrameError::ALL) {
+                    *sum += report.rejected.of(*reason);
                 }
                 now = core::mem::take(&mut board.air.sent);
             }
@@ -65,12 +65,12 @@ impl<P: Codec> RadioSwarm<P> {
 
     /// Addresses in a robot's neighbor table.
     pub fn known(&self, robot: usize) -> Vec<u16> {
-        self.robots[robot].0.neighbours().map(|other| other.beacon.sender).collect()
+        self.robots[robot].0.neighbors().map(|other| other.message.sender).collect()
     }
 
     /// Addresses of the neighbors that a robot trusts.
     pub fn trusted(&self, robot: usize) -> Vec<u16> {
-        self.robots[robot].0.trusted().map(|other| other.beacon.sender).collect()
+        self.robots[robot].0.trusted().map(|other| other.message.sender).collect()
     }
 
     /// Whether all robots trust each other.

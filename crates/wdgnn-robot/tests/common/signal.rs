@@ -1,23 +1,24 @@
 //! A second implementation of [`Task`], for tests that choose every number of the network's input.
 
+use serde::{Deserialize, Serialize};
 use wdgnn_core::task::NodeId;
 use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
 
 use super::prelude::*;
 
 /// Features of a node, set by the test.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Signal<const F: usize>(pub Vector<F>);
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Signal<const F: usize>(#[serde(with = "wdgnn_core::tensor::tuple::array")] pub [f32; F]);
 
 impl<const F: usize> State for Signal<F> {
-    type Numbers = [f32; F];
+    type Array = [f32; F];
 
-    fn numbers(&self) -> [f32; F] {
-        self.0.0
+    fn to_array(&self) -> [f32; F] {
+        self.0
     }
 
-    fn from_numbers(numbers: [f32; F]) -> Self {
-        Self(Vector(numbers))
+    fn from_array(numbers: [f32; F]) -> Self {
+        Self(numbers)
     }
 }
 
@@ -35,44 +36,43 @@ impl<const F: usize, const O: usize> Regression<F, O> {
 }
 
 impl<const F: usize, const O: usize> Task for Regression<F, O> {
-    const NUMBER: u16 = 1000;
+    const ID: u16 = 1000;
 
     type State = Signal<F>;
     type Features = [f32; F];
-    type Output = [f32; O];
+    type Command = [f32; O];
 
-    fn from_settings(_: &[f32; 8]) -> Self {
+    fn from_constants(_: &[f32; 8]) -> Self {
         Self::new()
     }
 
-    fn period(&self) -> f32 {
-        1.0
+    fn features<'a>(&self, own: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>) -> [f32; F] {
+        own.0
     }
 
-    fn observe<'a>(&self, own: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>) -> [f32; F] {
-        own.0.0
-    }
-
-    fn gradient<'a>(
+    fn loss_gradient<'a>(
         &self,
         _: &Signal<F>,
         _: impl Iterator<Item = &'a Signal<F>>,
-        output: &[f32; O],
-        _: bool,
+        command: &[f32; O],
     ) -> [f32; O] {
+        *command
+    }
+
+    fn saturate(&self, output: &[f32; O]) -> [f32; O] {
         *output
     }
 
-    fn command(&self, output: &[f32; O]) -> [f32; O] {
-        *output
-    }
-
-    fn weight(&self, neighbor: NodeId) -> f32 {
+    fn edge_weight(&self, neighbor: NodeId) -> f32 {
         self.weights.get(usize::from(neighbor)).copied().unwrap_or(1.0)
     }
 }
 
-impl<const F: usize, const O: usize> MotionModel for Regression<F, O> {}
+impl<const F: usize, const O: usize> MotionModel for Regression<F, O> {
+    fn period(&self) -> f32 {
+        1.0
+    }
+}
 
 impl<const F: usize, const O: usize> CollisionAvoidance for Regression<F, O> {}
 
