@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::{
-    medium::options::{FAULTS, Faults, Trust},
     error::Result,
+    medium::options::{FAULTS, Faults, Trust},
 };
 
 /// Faults of an episode.

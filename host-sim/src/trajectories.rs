@@ -6,7 +6,9 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use wdgnn_core::task::{State as _, Task as _};
+use wdgnn_core::task::State as _;
+
+use wdgnn_robot::tasks::MotionModel as _;
 
 use crate::{
     controllers::{EvalConfig, ONLINE},
@@ -77,7 +79,7 @@ impl<W: Environment> Observer<W> for Trajectories {
         // Rounded to microseconds: a period of 0.01 has no exact representation.
         let seconds = (f64::from(tick) * f64::from(self.period) * 1.0e6).round() / 1.0e6;
         for (robot, (state, command)) in scene.states.iter().zip(*commands).enumerate() {
-            let (state, command) = (state.numbers(), command.as_ref());
+            let (state, command) = (state.to_array(), command.as_ref());
             if self.text.is_empty() {
                 let commands = (0..command.len()).map(|at| format!("command_{at}"));
                 let names: Vec<String> =

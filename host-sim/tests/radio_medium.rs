@@ -7,15 +7,13 @@ use host_sim::{
     episode::{self, Episode, EpisodeMetrics, Observer},
     error::Result,
     fault_options::FlightArguments,
+    flight::{self, Flight, Observer, Start},
     medium::{
         events::{Events, RobotInterval, RobotTick},
         faulty_link::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars, Trust},
     },
-    error::Result,
-    flight::{self, Flight, Observer, Start},
-    controllers::{Controller, EvalConfig, ONLINE},
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
@@ -248,8 +246,9 @@ fn spoofed_frames_are_received_once() {
 
 #[test]
 fn clocks_synchronize_to_received_frames() {
-    let untimely =
-        |profile, options: &str| with_faults(profile, options).0.tally.unwrap().refused.of(FrameError::OutOfWindow);
+    let untimely = |profile, options: &str| {
+        with_faults(profile, options).0.tally.unwrap().refused.of(FrameError::OutOfWindow)
+    };
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
         assert_eq!(untimely(profile, "drift=100"), 0);
         assert_eq!(untimely(profile, "time-jump=0@50:-40"), 0, "a robot knows which ticks it has had");

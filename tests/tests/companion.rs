@@ -15,7 +15,6 @@ use std::{
 };
 
 use host_sim::{
-    medium::key_operator::MASTER,
     chips::{Settings, operator::Provisioning, ports},
     error::Error,
     medium::key_operator::MASTER,

@@ -5,7 +5,7 @@ use pyo3::{
     exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError},
     prelude::*,
 };
-use wdgnn_sim::{medium::options::FAULTS, error};
+use wdgnn_sim::{error, medium::options::FAULTS};
 
 create_exception!(wdgnn, Error, PyException, "Damaged or unsuitable model, or an error during a run.");
 create_exception!(

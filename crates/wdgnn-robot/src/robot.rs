@@ -279,7 +279,7 @@ where
 
     /// Time to store for the next start, if the robot sends nothing for `ahead` ticks from now.
     ///
-    /// Received frames never move the swarm's time back by more than the uptime of the robot allows.
+    /// `since` grows with the robot's uptime, not with received frames.
     pub(crate) fn past_after(&self, ahead: u32) -> PastTime {
         let Controller { past, uptime_ticks, .. } = &self.controller;
         let since = past.since.saturating_add(*uptime_ticks).min(self.tick().max(past.since));

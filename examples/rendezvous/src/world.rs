@@ -4,6 +4,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::Task as _;
 use wdgnn_robot::onboard::OnboardTask;
+use wdgnn_robot::tasks::MotionModel as _;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,

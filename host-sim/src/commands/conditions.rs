@@ -30,7 +30,7 @@ pub struct ConditionArguments {
 
 impl ConditionArguments {
     pub fn of<W: Environment>(&self) -> Result<Scenario> {
-        let usual = W::condition();
+        let usual = W::default_scenario();
         if self.speed.is_some() && usual.speed == 0.0 {
             return Err(Error::usage(format!(
                 "--speed has no effect: robots of --task {} start at rest",

@@ -7,7 +7,7 @@ mod report;
 use std::{any::Any, sync::atomic::AtomicBool};
 
 use clap::Args;
-use wdgnn_core::task::Task as _;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use self::delayed::Delayed;
 use crate::{
@@ -22,12 +22,12 @@ use crate::{
         shard::ShardArguments,
         stop_on_interrupt,
     },
+    controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS, ONLINE},
+    episode::Episode,
     error::{Error, Result},
     evaluate::{Case, ControllerResult, evaluate, evaluate_all, progress_steps},
     fault_options::{FaultArguments, TrustArguments},
-    episode::Episode,
     jobs,
-    controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS, ONLINE},
     option_range::OptionRange,
     page::{self, flights::counted, replay::Replay},
     profiles::Profile,
@@ -37,7 +37,7 @@ use crate::{
     swarm::digest::EpisodeDigest,
     train::recipe::Recipe,
     world::{
-        Environment, Scenario,
+        Environment, Scenario, World as _,
         flock::{Flock, dynamics::ModelMismatch},
     },
 };
@@ -123,7 +123,7 @@ impl EvalArguments {
             arguments: self,
             condition,
             swarms: self.swarms.unwrap_or(usual),
-            eval: self.controllers::<W>(&condition)?,
+            eval: self.eval::<W>(&condition)?,
             faults: self.trust.describe(&self.faults.settings()),
         };
         evaluation.run()
@@ -134,7 +134,7 @@ impl EvalArguments {
         if self.model.profile != Profile::Exact || faults.is_some() {
             self.model.profile.check_robots(condition.robots)?;
         }
-        let mut eval = self.model.controllers::<W>(self.recipe.recipe)?;
+        let mut eval = self.model.eval::<W>(self.recipe.recipe)?;
         if self.actuator_delay > 0 {
             let world = (&mut eval.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;
@@ -143,7 +143,7 @@ impl EvalArguments {
         eval.set_faults(faults, condition.robots)?;
         eval.check()?;
         eval.step = self.step_size;
-        eval.many = condition.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
+        eval.is_large = condition.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
         if self.realizations.is_some() && (self.model.profile != Profile::Exact || eval.faults.is_some()) {
             return Err(Error::usage(
                 "--realizations cannot be combined with --profile or faults: leave them out",
@@ -157,7 +157,7 @@ impl EvalArguments {
         if self.records.capture.is_some() && eval.models.is_empty() {
             return Err(Error::usage("--capture records the frames of a network: give a --model"));
         }
-        if eval.many {
+        if eval.is_large {
             let limit = counted(LARGE_SWARM_ROBOTS, "robot");
             eprintln!("more than {limit}: evaluates only the expert and the network with online learning");
         }
@@ -176,7 +176,7 @@ impl<W: Environment> Evaluation<'_, W> {
         let mut recorded = None;
         let outcomes = if let Some(count) = arguments.realizations {
             self.realize(count)?
-        } else if self.eval.many && self.swarms == 1 && arguments.seeds == 1 && !jobs::is_distributed() {
+        } else if self.eval.is_large && self.swarms == 1 && arguments.seeds == 1 && !jobs::is_distributed() {
             // A large swarm runs once, for both the table and the page.
             let (replay, outcomes) = self.record()?;
             recorded = Some(replay);
@@ -191,7 +191,7 @@ impl<W: Environment> Evaluation<'_, W> {
         let delayed = self.delayed()?;
         let digest = self.run_online()?;
         let command = self.resolved().command("eval");
-        let origin = &arguments.scenario.origin(command, self.eval.words()).with_faults(&self.faults);
+        let origin = &arguments.scenario.origin(command, self.eval.describe()).with_faults(&self.faults);
         outputs.deliver(&Results {
             origin,
             json: self.output(&outcomes, &over_seeds, delayed.as_ref(), digest.clone()),
@@ -204,7 +204,7 @@ impl<W: Environment> Evaluation<'_, W> {
             },
             csv: &|| comparison::csv_rows(&outcomes),
             page: &|| self.page(&outcomes, recorded.as_ref(), delayed.as_ref(), origin),
-            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::task().period()),
+            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         arguments.records.trajectories.write(&self.eval, &self.condition, arguments.seed)?;
         arguments.scenario.save("eval", &arguments.scenario.invocation)
@@ -214,10 +214,14 @@ impl<W: Environment> Evaluation<'_, W> {
     fn evaluate(&self) -> Result<Vec<Vec<ControllerResult>>> {
         let Self { arguments, condition, swarms, eval, .. } = self;
         let controllers = eval.controllers();
-        let case = |seed| Case { eval, controllers: &controllers, condition, swarms: *swarms, seed };
+        let case =
+            |seed| Case { eval, controllers: &controllers, scenario: condition, swarms: *swarms, seed };
         let cases: Vec<_> = (arguments.seed..).take(arguments.seeds).map(case).collect();
-        let bar = progress::bar(progress_steps(eval, condition, cases.len() * swarms * controllers.len()), "flying");
-        let work = format!("{}, {}", self.resolved().command("eval"), eval.words());
+        let bar = progress::bar(
+            progress_steps(eval, condition, cases.len() * swarms * controllers.len()),
+            "flying",
+        );
+        let work = format!("{}, {}", self.resolved().command("eval"), eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
@@ -232,7 +236,10 @@ impl<W: Environment> Evaluation<'_, W> {
             page::replay::record(eval, controllers.clone(), condition, arguments.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let outcomes = controllers.iter().zip(flights);
-        Ok((replay, outcomes.map(|(controller, flight)| ControllerResult::of(controller, &[flight])).collect()))
+        Ok((
+            replay,
+            outcomes.map(|(controller, flight)| ControllerResult::of(controller, &[flight])).collect(),
+        ))
     }
 
     /// Trains and evaluates realizations one after the other. The networks of the last one remain in the eval, for the replay.
@@ -266,8 +273,10 @@ impl<W: Environment> Evaluation<'_, W> {
     /// Runs one flocking swarm with delayed actuators, unless all swarms have a delay or episodes are long.
     fn delayed(&self) -> Result<Option<Delayed>> {
         let EvalArguments { actuator_delay, realizations, seed, .. } = self.arguments;
-        let applies =
-            self.condition.robots > 1 && *actuator_delay == 0 && realizations.is_none() && !self.eval.many;
+        let applies = self.condition.robots > 1
+            && *actuator_delay == 0
+            && realizations.is_none()
+            && !self.eval.is_large;
         let eval = (&self.eval as &dyn Any).downcast_ref::<EvalConfig<Flock>>().filter(|_| applies);
         eval.map(|eval| Delayed::fly(eval, &self.condition, *seed)).transpose()
     }
@@ -276,7 +285,7 @@ impl<W: Environment> Evaluation<'_, W> {
     fn run_online(&self) -> Result<Option<String>> {
         let Self { arguments, condition, eval, .. } = self;
         let learns = eval.controllers().iter().any(|controller| controller.name == ONLINE);
-        if !learns || eval.many {
+        if !learns || eval.is_large {
             return Ok(None);
         }
         let mut eval = eval.clone();

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::task::Task as _;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use super::{
     HELD_OUT_SEED,
@@ -14,13 +14,13 @@ use super::{
     shard::ShardArguments,
 };
 use crate::{
-    medium::options::{Faults, Trust},
+    controllers::{Controller, EXPERT, EvalConfig},
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::{self, FaultArguments, TrustArguments},
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
     jobs::{self, Schedule},
-    controllers::{Controller, EXPERT, EvalConfig},
+    medium::options::{Faults, Trust},
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
@@ -124,7 +124,7 @@ impl FaultsArguments {
         self.outputs.check()?;
         let resolved = self.resolved(&condition);
         let command = resolved.command("faults");
-        let models = self.model.wd_gnn::<W>()?.words();
+        let models = self.model.wd_gnn::<W>()?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
@@ -157,7 +157,7 @@ impl FaultsArguments {
 
     /// Returns the lengths of episodes in seconds, each with its number of swarms.
     fn lengths<W: Environment>(&self) -> Result<Vec<(f64, usize)>> {
-        let period = f64::from(W::task().period());
+        let period = f64::from(W::default_task().period());
         let Some(ticks) = self.condition.ticks else {
             return Ok(LENGTHS.map(|(seconds, divisor)| (seconds, self.swarms.div_ceil(divisor))).to_vec());
         };

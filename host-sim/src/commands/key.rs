@@ -12,9 +12,9 @@ use wdgnn_link::{
     encoding::half::TAG_LEN,
     security::{
         aes::Aes,
-        managed_keys::ROSTER,
         key::Key,
         key_update::{self, Notice},
+        managed_keys::ROSTER,
     },
 };
 

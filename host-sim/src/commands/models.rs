@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    error::{Error, Result},
     controllers::EvalConfig,
+    error::{Error, Result},
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::{Architecture, RecipeName},
-    world::{Environment, flock::Flock},
+    world::{Environment, World as _, flock::Flock},
 };
 
 /// Task, network and link profile.
@@ -50,10 +50,10 @@ impl ModelArguments {
         let mut eval = EvalConfig::<W>::of(models, profile);
         if recipe == Some(RecipeName::Paper) {
             // The paper uses one γ for the central and for the decentralized rule.
-            eval.centralised = 1.0;
+            eval.central_step_ratio = 1.0;
         }
         if let Some(path) = &self.model {
-            eval.put(ModelFile::load(path)?);
+            eval.insert_model(ModelFile::load(path)?);
         }
         Ok(eval)
     }

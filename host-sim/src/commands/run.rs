@@ -21,11 +21,11 @@ use super::{
     recordings::RecordArguments, scenario::ScenarioArguments,
 };
 use crate::{
-    medium::options::Faults,
+    episode::EpisodeMetrics,
     error::Result,
     fault_options::FaultArguments,
-    episode::EpisodeMetrics,
     key,
+    medium::options::Faults,
     model::ModelFile,
     option_range::OptionRange,
     page::replay::Replay,

@@ -24,9 +24,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::invocation::{Invocation, OUTPUTS, OptionValues, POSITIONAL};
 use crate::{
-    medium::options::{Fault, Faults},
     error::{Error, Result},
     files,
+    medium::options::{Fault, Faults},
     origin::Origin,
 };
 

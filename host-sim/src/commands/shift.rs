@@ -111,7 +111,7 @@ impl ShiftArguments {
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { eval: &eval, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.invocation.command("shift"), eval.words());
+        let work = format!("{}, {}", self.invocation.command("shift"), eval.describe());
         let mut outcomes = jobs::map(&work, Schedule::Parallel, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
@@ -120,7 +120,7 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
-        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), eval.words()));
+        let page = self.page(&outcomes, Origin::new(self.invocation.command("shift"), eval.describe()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&outcomes),

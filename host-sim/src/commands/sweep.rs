@@ -15,10 +15,10 @@ use crate::{
         scenario::ScenarioArguments,
         shard::ShardArguments,
     },
+    controllers::{EXPERT, EvalConfig},
     error::{Error, Result},
     evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
     fault_options::{FaultArguments, TrustArguments},
-    controllers::{EXPERT, EvalConfig},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
@@ -200,12 +200,12 @@ impl SweepArguments {
         let cases: Vec<_> = conditions.iter().map(case).collect();
         let resolved = self.resolved(&usual, &values);
         let command = resolved.command("sweep");
-        let work = format!("{command}, {}", eval.words());
+        let work = format!("{command}, {}", eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
-        let origin = self.scenario.origin(command, eval.words());
+        let origin = self.scenario.origin(command, eval.describe());
         let page = self.page::<W>(&points, origin.with_faults(&description));
         outputs.deliver(&Results {
             origin: &page.origin,
@@ -238,7 +238,7 @@ impl SweepArguments {
             (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
             (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
             (None, recipe) if self.model.profile == Profile::Exact || recipe.is_some() => {
-                Ok(self.model.controllers::<W>(recipe)?.models)
+                Ok(self.model.eval::<W>(recipe)?.models)
             }
             (None, _) => Ok(W::model(self.model.profile).into_iter().collect()),
         }

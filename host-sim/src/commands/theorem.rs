@@ -122,7 +122,7 @@ impl TheoremArguments {
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
         };
-        let page = self.page(&rows, held, Origin::new(self.invocation.command("theorem"), model.words()));
+        let page = self.page(&rows, held, Origin::new(self.invocation.command("theorem"), model.describe()));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows },

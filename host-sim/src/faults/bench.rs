@@ -126,7 +126,10 @@ impl<W: Environment> FaultFlights<W> {
     /// Returns the sum of the counters of all swarms.
     pub fn counters(&self) -> Counters {
         let mut sum = Counters::default();
-        self.flights.iter().filter_map(|flown| flown.flight.counters.as_ref()).for_each(|counters| sum.add(counters));
+        self.flights
+            .iter()
+            .filter_map(|flown| flown.flight.counters.as_ref())
+            .for_each(|counters| sum.add(counters));
         sum
     }
 

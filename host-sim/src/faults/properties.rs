@@ -174,7 +174,10 @@ mod tests {
     use crate::counters::MessageCounts;
 
     /// Evaluates a property on modified default measurements.
-    fn holds(property: Property, change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>)) -> bool {
+    fn holds(
+        property: Property,
+        change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>),
+    ) -> bool {
         let (mut counters, mut nearness) = (
             Counters::default(),
             Nearness { close_pairs: 0.0, expert: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },

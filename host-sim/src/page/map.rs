@@ -94,11 +94,11 @@ mod tests {
         // Two robots at the lower left disagree with one at the upper right; the mean velocity is
         // (1, 0).
         let robots = [([0.0, 0.0], [0.0, 0.0]), ([0.1, 0.0], [0.0, 0.0]), ([4.0, 6.0], [3.0, 0.0])];
-        map.see(robots.into_iter());
+        map.observe(robots.into_iter());
         let [one, two] = [1.0, 2.0].map(shade);
         assert_eq!(map.frames, [format!(".{two}{one}.")]);
         // All robots have moved on and agree.
-        map.see(robots.into_iter().map(|([x, y], _)| ([x + 100.0, y], [3.0, 0.0])));
+        map.observe(robots.into_iter().map(|([x, y], _)| ([x + 100.0, y], [3.0, 0.0])));
         assert_eq!(map.frames[1], ".00.");
     }
 

@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use wdgnn_core::task::{State, Task as _};
+use wdgnn_core::task::State;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use super::{map::Map, visible_faults::VisibleFaults};
 use crate::{
@@ -110,7 +111,12 @@ impl Recorder {
         }
     }
 
-    fn recording<W: Environment>(&self, name: &'static str, title: &str, flight: &EpisodeMetrics) -> Recording {
+    fn recording<W: Environment>(
+        &self,
+        name: &'static str,
+        title: &str,
+        flight: &EpisodeMetrics,
+    ) -> Recording {
         Recording {
             name,
             title: title.into(),
@@ -153,12 +159,12 @@ impl<W: Environment> Observer<W> for Recorder {
         let now: Vec<f32> = if velocity.is_empty() {
             places().collect()
         } else {
-            let numbers = scene.states.iter().take(self.robots).map(State::numbers);
+            let numbers = scene.states.iter().take(self.robots).map(State::to_array);
             numbers.flat_map(|numbers| numbers.as_ref()[velocity.clone()][..2].to_vec()).collect()
         };
         if let Some(map) = self.map.as_mut().filter(|_| !velocity.is_empty()) {
-            map.see(scene.states.iter().zip(scene.places).map(|(state, [x, y, _])| {
-                let numbers = state.numbers();
+            map.observe(scene.states.iter().zip(scene.places).map(|(state, [x, y, _])| {
+                let numbers = state.to_array();
                 let velocity = &numbers.as_ref()[velocity.clone()];
                 ([*x, *y], [velocity[0], velocity[1]])
             }));
@@ -192,7 +198,7 @@ pub fn record<W: Environment>(
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A large swarm uses all threads and much memory, so controllers run one after the other.
-    let flown: Result<Vec<_>> = if eval.many {
+    let flown: Result<Vec<_>> = if eval.is_large {
         controllers.into_iter().map(fly).collect()
     } else {
         controllers.into_par_iter().map(fly).collect()
@@ -246,7 +252,7 @@ mod tests {
         let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
         let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &NoCommands };
-        recorder.see(&moment).unwrap();
+        recorder.observe(&moment).unwrap();
     }
 
     fn recorder() -> Recorder {

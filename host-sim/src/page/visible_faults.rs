@@ -52,8 +52,8 @@ impl VisibleFaults {
 mod tests {
     use super::*;
     use crate::{
-        medium::options::Faults,
         controllers::{Controller, EvalConfig, ONLINE},
+        medium::options::Faults,
         page::replay::record,
         recipe::RecipeName,
         world::Scenario,

@@ -16,7 +16,7 @@ use crate::{
     model::ModelFile,
     swarm::networks::Draft,
     train::{adam::Adam, bptt, initialization, methods::Bptt, net::Places},
-    world::{World as _, flock::Flock},
+    world::{Training as _, World as _, flock::Flock},
 };
 
 /// Candidate gains of the readout, relative to the current one.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wdgnn_core::task::Task as _;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use crate::{
     capture::Capture,

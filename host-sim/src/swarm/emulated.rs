@@ -102,7 +102,7 @@ impl Emulated {
 
     /// Returns the log of a robot since its first start.
     pub fn log(&self, robot: usize) -> Vec<String> {
-        self.decoder.lines(&files::read(&self.position(robot).join("log")).unwrap_or_default())
+        self.decoder.lines(&files::read(&self.place(robot).join("log")).unwrap_or_default())
     }
 
     /// Returns the emulator process of a robot, if it runs.
@@ -128,9 +128,11 @@ impl Emulated {
     fn start(&self, robot: usize) -> Result<Emulator> {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
-        let told = told
-            .map(|key| Provisioning { key, roster: if self.proofs { key_operator::peer_keys(name) } else { &[] } });
-        Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.position(robot), &self.watchdog)
+        let told = told.map(|key| Provisioning {
+            key,
+            roster: if self.proofs { key_operator::peer_keys(name) } else { &[] },
+        });
+        Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 
@@ -148,7 +150,7 @@ impl Emulated {
 
     /// Describes the failure of a robot with its last output.
     fn story(&self, robot: usize, how: &str) -> String {
-        let qemu = files::read(&self.position(robot).join("qemu")).unwrap_or_default();
+        let qemu = files::read(&self.place(robot).join("qemu")).unwrap_or_default();
         let qemu = String::from_utf8_lossy(&qemu).lines().last().map(str::to_owned);
         let last = self.log(robot).pop().or(qemu).unwrap_or("nothing".into());
         format!("robot {robot} {how}; its last output: {}", last.trim())
@@ -177,7 +179,7 @@ impl<T: SimTask> Robots<T> for Emulated {
     fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
         self.each(inputs, |emulator, TickInput { tick, sensed }| {
             let situation = SensorInput { tick: *tick, sensed: sensed.is_some().into() };
-            emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).numbers().as_ref())
+            emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).to_array().as_ref())
         });
         let said = self.each(inputs, |emulator, _| emulator.speak());
         said.into_iter().map(Option::unwrap_or_default).collect()
@@ -202,7 +204,7 @@ impl<T: SimTask> Robots<T> for Emulated {
 
     fn brown_out(&mut self, robot: usize) -> Result {
         if self.robots[robot].take().is_some() {
-            let store = self.position(robot).join("store");
+            let store = self.place(robot).join("store");
             if let Ok(record) = files::read(&store) {
                 files::write(&store, &torn(&record))?;
             }

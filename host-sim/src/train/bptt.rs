@@ -138,8 +138,8 @@ fn one<W: Environment>(
         RecordedEpisode { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
     let stop = std::sync::atomic::AtomicBool::new(false);
     // One more tick contains the final score.
-    let condition = Scenario { ticks: start.condition.ticks + 1, ..start.condition };
-    let start = Episode { condition, ..start.clone() };
+    let condition = Scenario { ticks: start.scenario.ticks + 1, ..start.scenario };
+    let start = Episode { scenario: condition, ..start.clone() };
     start.fly(&draft.task, swarm.as_mut(), &mut [&mut flown], &stop)?;
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
@@ -213,7 +213,7 @@ impl<W: Environment> RecordedEpisode<W> {
         draft: &Draft<'_, W::Task>,
         commands: &[f32],
     ) -> Vec<f32> {
-        let outputs = OutputOf::<W>::COUNT;
+        let outputs = OutputOf::<W>::LEN;
         let robots = self.memories[tick].iter().zip(commands.chunks_exact(outputs));
         let passed = robots.flat_map(|(memory, grad)| {
             let Memory { state, others, output, command, .. } = memory;
@@ -311,7 +311,8 @@ mod tests {
 
     #[test]
     fn the_gradient_matches_finite_differences() {
-        let quirks = ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
+        let quirks =
+            ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
         for (scale, exchange, quirks, normalized) in [
             (Scale::Closed, 1, ModelMismatch::default(), true),
             (Scale::Mean, 1, ModelMismatch::default(), false),
@@ -379,7 +380,8 @@ mod tests {
 
     #[test]
     fn gradients_are_deterministic_for_any_number_of_threads() {
-        let setting = setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
+        let setting =
+            setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| loss_and_gradient(&weights(), &setting, 0))

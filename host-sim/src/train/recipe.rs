@@ -138,7 +138,7 @@ impl<W: Environment> Recipe<W> {
             hidden: size.hidden as u16,
             outputs: size.outputs as u16,
             layers: size.layers(),
-            task: TaskSettings { task: W::Task::ID, numbers: self.settings.task.settings() },
+            task: TaskSettings { task: W::Task::ID, numbers: self.settings.task.constants() },
             learning,
             interval: self.exchange as u16,
         }

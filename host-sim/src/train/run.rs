@@ -156,9 +156,15 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     fn begin(&self) -> Checkpoint {
         let Config { name, recipe, size } = self.config;
         let mut weights = initialization::weights(size, name.architecture, name.seed);
-        if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.derivative()) {
-            initialization::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
-            for range in initialization::rows(size, &derivative.unseen()) {
+        if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.adjoint()) {
+            initialization::guess(
+                &mut weights,
+                size,
+                &derivative.initial_gains(),
+                recipe.scale(),
+                recipe.exchange,
+            );
+            for range in initialization::rows(size, &derivative.blocked_features()) {
                 weights[range].fill(0.0);
             }
         }
@@ -211,7 +217,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
         let Config { name, recipe, size } = self.config;
-        let unseen = recipe.world.derivative().map_or(0..0, |derivative| derivative.unseen());
+        let unseen = recipe.world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
         let mut step = vec![0.0; state.weights.len()];
         let mut loss = 0.0;
         for index in 0..recipe.steps {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use wdgnn_core::task::Task as _;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use super::{
     Evaluation,
@@ -16,9 +16,10 @@ use crate::{
         comparison::{self, OverSeeds},
         describe_link,
     },
+    controllers::{EXPERT, OFFLINE, ONLINE},
+    counters::format_rejections,
     error::Result,
     evaluate::{self, ControllerResult, MeanStd, Summary},
-    controllers::{EXPERT, OFFLINE, ONLINE},
     origin::Origin,
     page::{
         self,
@@ -27,8 +28,7 @@ use crate::{
     },
     profiles::Profile,
     table,
-    counters::format_rejections,
-    world::{Environment, flock::Flock},
+    world::{Environment, World as _, flock::Flock},
 };
 
 /// JSON output.
@@ -215,7 +215,7 @@ impl<W: Environment> Evaluation<'_, W> {
             arguments.model.profile.name(),
         );
         if arguments.all || arguments.model.model.is_some() {
-            println!("models: {}", self.eval.words());
+            println!("models: {}", self.eval.describe());
         }
         if !self.faults.is_empty() {
             println!("sealed frames, faults: {}", self.faults);
@@ -253,7 +253,7 @@ impl<W: Environment> Evaluation<'_, W> {
     /// Length of an episode.
     fn seconds(&self) -> String {
         // In microseconds, because a period of 0.01 s is not exact in binary.
-        let microseconds = f64::from(self.condition.ticks) * f64::from(W::task().period()) * 1.0e6;
+        let microseconds = f64::from(self.condition.ticks) * f64::from(W::default_task().period()) * 1.0e6;
         format!("{} s of flight", microseconds.round() / 1.0e6)
     }
 }

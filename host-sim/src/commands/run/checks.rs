@@ -2,8 +2,8 @@
 
 use super::{RunArguments, Target};
 use crate::{
-    medium::options::Faults,
     error::{Error, Result},
+    medium::options::Faults,
     world::Environment,
 };
 

@@ -21,7 +21,7 @@ impl RunArguments {
             Image { profile: self.profile(), key: self.key.as_deref(), model: self.model.model.as_deref() };
         let (json, log) = (self.outputs.json, self.log);
         let resolved = self.resolved(condition);
-        let origin = self.scenario.origin(resolved.command("run"), model.words());
+        let origin = self.scenario.origin(resolved.command("run"), model.describe());
         let origin = &origin.with_faults(&self.faults.settings());
         let flight = ChipFlight { kind: part, image: self.image.as_deref(), settings, log, json, origin };
         self.scenario.check()?;
@@ -46,7 +46,7 @@ impl RunArguments {
         }
         self.check_no_recordings()?;
         let resolved = self.resolved(condition);
-        let origin = &self.scenario.origin(resolved.command("run"), model.words());
+        let origin = &self.scenario.origin(resolved.command("run"), model.describe());
         let (profile, json, seed) = (self.profile(), self.outputs.json, self.seed);
         self.scenario.check()?;
         self.gateway.fly(&GatewayFlight { profile, model, condition, seed, json, origin }, *key)?;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::{RunArguments, RunResult, Target};
 use crate::{
     commands::{capitalized, comparison, describe_link},
-    evaluate::{ControllerResult, Summary},
-    episode::EpisodeMetrics,
     controllers::{ONLINE, ONLINE_TITLE},
+    episode::EpisodeMetrics,
+    evaluate::{ControllerResult, Summary},
     origin::Origin,
     page::{self, flights::counted},
     world::{Environment, Scenario},

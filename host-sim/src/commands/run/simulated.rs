@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::AtomicBool, time::Instant};
 
-use wdgnn_core::task::Task as _;
+use wdgnn_robot::tasks::MotionModel as _;
 
 use super::{
     super::{output::Results, recordings::RecordArguments, stop_on_interrupt},
@@ -58,7 +58,7 @@ impl RunArguments {
             }
         }
         let resolved = self.resolved(condition);
-        let origin = self.scenario.origin(resolved.command("run"), model.words());
+        let origin = self.scenario.origin(resolved.command("run"), model.describe());
         let origin = &origin.with_faults(&self.faults.settings());
         let outcomes = [Self::outcome(&result)];
         self.outputs.deliver(&Results {
@@ -67,7 +67,7 @@ impl RunArguments {
             print: &|| self.print::<W>(condition, &result, twin.as_ref()),
             csv: &|| Self::csv_rows(&result.flight),
             page: &|| Ok(self.page::<W>(condition, &result, &outcomes, origin)),
-            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
+            plots: &|| plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         self.scenario.save("run", &resolved)?;
         match twin {
@@ -87,7 +87,7 @@ impl RunArguments {
         start: &Episode<W>,
         stop: &AtomicBool,
     ) -> Result<RunResult> {
-        let condition = &start.condition;
+        let condition = &start.scenario;
         let mut digest = EpisodeDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;
