@@ -10,6 +10,7 @@
 //! early enough, and it receives frames one tick later than a real robot. Two ticks later, frames
 //! would be rejected as out of window.
 
+pub mod counts;
 pub mod flight;
 #[cfg(unix)]
 pub mod port;

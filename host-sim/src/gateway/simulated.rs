@@ -21,7 +21,7 @@ use wdgnn_sim::{
     scene::Frame,
 };
 
-use super::flight::Counts;
+use super::counts::Counts;
 use crate::chips::{GROUND, RELEASE, companion::Body, twin::NativeTwin};
 
 /// Robots that the slot clock tracks, as on a board.

@@ -17,7 +17,10 @@ use crate::{
     counters::{by_name, format_rejections},
     episode::Episode,
     error::{Error, Result},
-    gateway::flight::{Counts, Flight, Settings},
+    gateway::{
+        counts::Counts,
+        flight::{Flight, Settings},
+    },
     model::ModelFile,
     origin::Origin,
     profiles::Profile,
