@@ -42,10 +42,7 @@ pub struct Counts {
     pub refused: FrameErrorCounts,
 }
 
-fn serialize_by_name<S: Serializer>(
-    counts: &FrameErrorCounts,
-    to: S,
-) -> std::result::Result<S::Ok, S::Error> {
+fn serialize_by_name<S: Serializer>(counts: &FrameErrorCounts, to: S) -> Result<S::Ok, S::Error> {
     by_name(counts).serialize(to)
 }
 
