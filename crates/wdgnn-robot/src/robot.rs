@@ -121,31 +121,20 @@ where
     }
 
     /// Computes the command for the actuators ([`Controller::decide`]).
+    #[inline(never)] // returns its stack before the actuators are called
     pub fn decide(&mut self) -> (T::Command, Verdict) {
-        self.run_agent();
-        self.guard()
-    }
-
-    /// Runs the agent: features, taps, network.
-    #[inline(never)]
-    fn run_agent(&mut self) {
         let exchange = self.has_turn();
         let view = self.table.view(self.controller.agent.tick(), exchange);
         self.controller.agent.decide(&self.config.agent, &view);
-    }
-
-    /// Limits the agent's decision to a safe command.
-    #[inline(never)]
-    fn guard(&self) -> (T::Command, Verdict) {
-        let Self { config, controller, .. } = self;
-        let proofs_count = self.link.requires_proof() && self.has_proven_neighbor();
-        let is_identified = move |sender| !proofs_count || self.is_proven(sender);
-        let robots = config.trust.is_robust().then(|| self.obstacles(is_identified));
+        let robot = &*self;
+        let Self { config, controller, .. } = robot;
+        let proofs_count = robot.link.requires_proof() && robot.has_proven_neighbor();
+        let is_identified = move |sender| !proofs_count || robot.is_proven(sender);
+        let robots = config.trust.is_robust().then(|| robot.obstacles(is_identified));
         let strangers = proofs_count.then(|| {
-            let strangers = self.obstacles(move |sender| !is_identified(sender));
+            let strangers = robot.obstacles(move |sender| !is_identified(sender));
             strangers.filter(|state| config.agent.task.approaches(controller.agent.state(), state))
         });
-        let view = self.table.view(controller.agent.tick(), false);
         controller.guard(config, &view, Obstacles { robots, strangers })
     }
 
