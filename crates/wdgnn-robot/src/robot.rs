@@ -8,7 +8,7 @@ use wdgnn_core::{
     agent::{Agent, ConsensusReport},
     message::{Message, MessageOf},
     model::Model,
-    neighbors::MAX_NEIGHBORS,
+    neighbors::{MAX_NEIGHBORS, Neighbors},
     online::Learning,
     task::{NodeId, Task},
 };
@@ -57,13 +57,14 @@ pub type EntryOf<M, T> =
 /// ```
 #[derive(Debug)]
 pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS> {
-    id: NodeId,
-    config: RobotConfig<M, T>,
-    link: L,
+    // In this order, the compiler builds a robot in its place. In others, it copies it from the stack.
     controller: Controller<M, T>,
     table: TableOf<M, T, N>,
+    config: RobotConfig<M, T>,
     /// Buffer for the message of a received frame. Its content is valid during reception only.
     received: MessageOf<M, T>,
+    link: L,
+    id: NodeId,
 }
 
 /// Time after which robots that started one after the other agree on the time: one minute.
@@ -121,31 +122,20 @@ where
     }
 
     /// Computes the command for the actuators ([`Controller::decide`]).
+    #[inline(never)] // returns its stack before the actuators are called
     pub fn decide(&mut self) -> (T::Command, Verdict) {
-        self.run_agent();
-        self.guard()
-    }
-
-    /// Runs the agent: features, taps, network.
-    #[inline(never)]
-    fn run_agent(&mut self) {
-        let exchange = self.has_turn();
-        let view = self.table.view(self.controller.agent.tick(), exchange);
+        let mut view = Neighbors::none(self.has_turn());
+        self.table.view_in(self.controller.agent.tick(), &mut view);
         self.controller.agent.decide(&self.config.agent, &view);
-    }
-
-    /// Limits the agent's decision to a safe command.
-    #[inline(never)]
-    fn guard(&self) -> (T::Command, Verdict) {
-        let Self { config, controller, .. } = self;
-        let proofs_count = self.link.requires_proof() && self.has_proven_neighbor();
-        let is_identified = move |sender| !proofs_count || self.is_proven(sender);
-        let robots = config.trust.is_robust().then(|| self.obstacles(is_identified));
+        let robot = &*self;
+        let Self { config, controller, .. } = robot;
+        let proofs_count = robot.link.requires_proof() && robot.has_proven_neighbor();
+        let is_identified = move |sender| !proofs_count || robot.is_proven(sender);
+        let robots = config.trust.is_robust().then(|| robot.obstacles(is_identified));
         let strangers = proofs_count.then(|| {
-            let strangers = self.obstacles(move |sender| !is_identified(sender));
+            let strangers = robot.obstacles(move |sender| !is_identified(sender));
             strangers.filter(|state| config.agent.task.approaches(controller.agent.state(), state))
         });
-        let view = self.table.view(controller.agent.tick(), false);
         controller.guard(config, &view, Obstacles { robots, strangers })
     }
 
@@ -165,8 +155,8 @@ where
     /// Learns from this tick ([`Controller::learn`]).
     #[inline(never)]
     pub fn learn(&mut self) -> ConsensusReport {
-        let exchange = self.has_turn();
-        let view = self.table.view(self.controller.agent.tick(), exchange);
+        let mut view = Neighbors::none(self.has_turn());
+        self.table.view_in(self.controller.agent.tick(), &mut view);
         self.controller.learn(&self.config, &view)
     }
 

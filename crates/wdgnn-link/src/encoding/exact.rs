@@ -3,7 +3,6 @@
 //! A frame is a header, the sender's state, its taps and its wide parameters. All fields are
 //! little-endian and have a fixed length (`docs/wire-format.md`).
 
-use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -13,8 +12,7 @@ use wdgnn_core::{
 
 use super::{
     Encoding, Outgoing, check_length, check_model,
-    content::{FloatList, FloatTaps, read_taps},
-    to_slice,
+    content::{Writer, read_taps},
 };
 use crate::{
     error::FrameError,
@@ -35,15 +33,6 @@ pub type ExactUnfolded = Float<{ Profile::ExactUnfolded as u8 }>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Float<const CODE: u8>;
-
-/// Frame of a message.
-#[derive(Serialize)]
-struct FloatFrame<'a, L: DelayLines> {
-    header: ExactHeader,
-    state: FloatList<'a>,
-    taps: FloatTaps<'a, L>,
-    wide: FloatList<'a>,
-}
 
 /// Numbers of the state, the taps and the wide parameters.
 const fn dimensions<S: State, L: DelayLines, W: Tensor>() -> (u8, u16, u16) {
@@ -98,9 +87,11 @@ impl<const CODE: u8> Encoding for Float<CODE> {
             sequence: U32Le::new(out.sequence),
             degree: *degree,
         };
-        let state = state.to_array();
-        let (state, wide) = (FloatList(state.as_ref()), FloatList(wide.numbers()));
-        to_slice(&FloatFrame { header, state, taps: FloatTaps(taps), wide }, buffer)
+        let mut writer = Writer::new(&header, buffer)?;
+        writer.floats(state.to_array().as_ref())?;
+        writer.float_taps(taps)?;
+        writer.floats(wide.numbers())?;
+        Some(writer.length())
     }
 
     #[inline]

@@ -265,19 +265,19 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
         }
     }
 
-    /// View of the trusted neighbors for the agent.
+    /// Adds the trusted neighbors to a view for the agent.
+    ///
+    /// A view that is returned would be copied.
     #[inline]
-    pub fn view<M, T>(&self, tick: u32, exchange: bool) -> Neighbors<'_, M, T, N>
+    pub fn view_in<'a, M, T>(&'a self, tick: u32, neighbors: &mut Neighbors<'a, M, T, N>)
     where
         M: Model<Taps = L, Wide = W>,
         T: Task<State = S>,
     {
-        let mut neighbors = Neighbors::none(exchange);
         for entry in self.trusted() {
             let fresh = (entry.last_received == tick).then_some(entry.fresh);
             neighbors.push(Neighbor { message: &entry.message, shares_model: entry.shares_model, fresh });
         }
-        neighbors
     }
 }
 
