@@ -14,14 +14,15 @@ use wdgnn_link::{
 
 use super::Robot;
 use crate::{
-    config::RobotConfig,
+    config::{RobotConfig, TrustPolicy},
     neighbors::{Arrival, TableOf},
     tasks::RobotTask,
 };
 
-impl<M, T, L, const N: usize> Robot<M, T, L, N>
+impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {
@@ -112,7 +113,7 @@ where
     /// Updates the table by the plausible numbers of a message and its state.
     pub(super) fn update_table(
         table: &mut TableOf<M, T, N>,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         own_stats: &T::Stats,
         arrival: &Arrival<T::State>,
         message: &MessageOf<M, T>,

@@ -39,14 +39,14 @@ use wdgnn_link::{
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, TickResult, VERSION};
 use wdgnn_robot::{
     control_loop::Report,
-    onboard::{OnboardTask, TaskRobot},
+    onboard::OnboardTask,
     ports::{Clock, Ports, Store},
 };
 
 pub use self::log::Sink;
 use self::pipes::{NullActuator, PipeRadio, PipeSensor, Pipes};
 use super::Board;
-use crate::link::{self, Link};
+use crate::link::{self, Robot};
 
 /// Emulated board.
 pub type ThisBoard = Qemu;
@@ -135,7 +135,7 @@ impl Board for Qemu {
     }
 
     /// Sends the hello.
-    fn on_ready<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, resumed: bool) {
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, resumed: bool) {
         self.pipes.write(&Hello {
             version: VERSION,
             id: self.id.into(),
@@ -149,11 +149,11 @@ impl Board for Qemu {
     }
 
     /// Does nothing: the simulator assigns the slots.
-    fn before_tick<T: OnboardTask>(&mut self, _: &mut TaskRobot<'_, T, Link>, _: &mut [u8]) {}
+    fn before_tick<T: OnboardTask>(&mut self, _: &mut Robot<'_, T>, _: &mut [u8]) {}
 
     /// Sends the tick's result. Not inlined, so that its message is on the stack only here.
     #[inline(never)]
-    fn after_tick<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, report: &Report<T::Command>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
         self.pipes.write(&TickResult::new(report));
         self.pipes.write_bytes(bytemuck::cast_slice(report.command.as_ref()));
         self.pipes.write_bytes(bytemuck::cast_slice(robot.agent().wide().numbers()));
