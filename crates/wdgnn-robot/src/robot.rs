@@ -125,8 +125,9 @@ where
     /// Computes the command for the actuators ([`Controller::decide`]).
     #[inline(never)] // returns its stack before the actuators are called
     pub fn decide(&mut self) -> (T::Command, Verdict) {
-        let mut view = Neighbors::none(self.has_turn());
+        let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
+        view.exchange = self.has_turn();
         self.controller.agent.decide(&self.config.agent, &view);
         let robot = &*self;
         let Self { config, controller, .. } = robot;
@@ -156,8 +157,9 @@ where
     /// Learns from this tick ([`Controller::learn`]).
     #[inline(never)]
     pub fn learn(&mut self) -> ConsensusReport {
-        let mut view = Neighbors::none(self.has_turn());
+        let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
+        view.exchange = self.has_turn();
         self.controller.learn(&self.config, &view)
     }
 

@@ -43,7 +43,10 @@ where
         let reception = if other_model { self.state_only(frame)? } else { result? };
         let (mut arrival, is_plausible) = self.arrival(message, &reception)?;
         arrival.shares_model = !other_model;
-        let payload = is_plausible.then_some(reception.payload);
+        // The compiler then drops the code for parts of messages from robots without robust trust.
+        let is_whole = self.link.sends_whole_messages() && !self.config.trust.is_robust();
+        let payload = if is_whole { Payload::ALL } else { reception.payload };
+        let payload = (is_whole || is_plausible).then_some(payload);
         let kept = if self.link.requires_proof() {
             self.update_identified(&arrival, payload, reception.is_proof)
         } else {
@@ -119,12 +122,12 @@ where
         message: &MessageOf<M, T>,
         payload: Option<Payload>,
     ) -> Result<(), FrameError> {
-        let (task, probation) = (&config.agent.task, config.trust.probation_frames());
-        if payload == Some(Payload::ALL) && probation == 0 {
+        let task = &config.agent.task;
+        if payload == Some(Payload::ALL) && config.trust.probation_frames() == 0 {
             return table.update(arrival, message);
         }
         let compare = |track: &_, reported: &T::State, silent: u32, compared: u8, stats: &mut _| {
-            if probation == 0 {
+            if config.trust.probation_frames() == 0 {
                 return (*reported, true);
             }
             // The task continues from the tick before. A limit of one second bounds the time that

@@ -12,15 +12,12 @@
 mod log;
 mod pipes;
 
-use core::mem::MaybeUninit;
-
 use cortex_m as _; // critical section of the logger
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{
     fs::{self, File},
     io::{self, Read as _},
     process,
-    sys::arm_compat::sys_get_cmdline_uninit,
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
@@ -81,9 +78,8 @@ impl Board for Qemu {
     /// Exits with an error if the address or the pipes are missing.
     fn init() -> Self {
         static PIPES: StaticCell<Pipes> = StaticCell::new();
-        let mut line = [MaybeUninit::uninit(); 64];
-        let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
-        let mut words = words.split(|byte| *byte == b' ');
+        let mut line = [0; 64];
+        let mut words = command_line(&mut line).split(|byte| *byte == b' ');
         let Some(id) = words.next().and_then(number) else {
             fail("no robot address: start QEMU with -semihosting-config enable=on,arg=ADDRESS")
         };
@@ -181,6 +177,21 @@ impl<S: State, C> Ports<S, C> for Qemu {
     fn store(&mut self) -> &mut FileStore {
         &mut self.store
     }
+}
+
+/// QEMU's semihosting command line; empty if it does not fit.
+///
+/// `semihosting`'s own function has a reachable panic, which links `core::fmt`: 1.1 KB.
+fn command_line(line: &mut [u8; 64]) -> &[u8] {
+    const SYS_GET_CMDLINE: usize = 0x15;
+    let mut block = [line.as_mut_ptr().expose_provenance(), line.len()];
+    let mut result = SYS_GET_CMDLINE;
+    // SAFETY: the block describes the buffer, and the call writes to nothing else.
+    unsafe { core::arch::asm!("bkpt 0xab", inout("r0") result, in("r1") &raw mut block, options(nostack)) };
+    if result != 0 {
+        return &[];
+    }
+    line.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
 /// Decimal number at the start of a word.
