@@ -24,7 +24,7 @@ use wdgnn_core::{
     task::{NodeId, State},
     tensor::Tensor as _,
 };
-#[cfg(sealed)]
+#[cfg(all(sealed, feature = "aes"))]
 use wdgnn_link::security::aes::Aes;
 use wdgnn_link::{
     link::RadioLink as _,
@@ -44,6 +44,9 @@ pub use self::log::Sink;
 use self::pipes::{NullActuator, PipeRadio, PipeSensor, Pipes};
 use super::Board;
 use crate::link::{self, Robot};
+
+#[cfg(all(sealed, not(feature = "aes")))]
+compile_error!("a sealed robot on QEMU has AES in software: add --features aes");
 
 /// Emulated board.
 pub type ThisBoard = Qemu;
