@@ -86,7 +86,7 @@ pub fn flight(settings: Settings) -> Flight<'static> {
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static> {
     let group = &key();
     Flight::new(settings, |id| twin::native(id, &weights, Some(RobotKeys { group, own: None })))
-    .expect("an image")
+        .expect("an image")
 }
 
 /// The shipped model.

@@ -3,7 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    medium::{any_link::{AnyLink, RobotKeys}, peripherals::Peripherals},
+    medium::{
+        any_link::{AnyLink, RobotKeys},
+        peripherals::Peripherals,
+    },
     profiles::Profile,
     scene::Frame,
     swarm::{

@@ -23,7 +23,11 @@ use system_tests::{
     model::made_up,
     robot::{self, ID, motion, native, tick},
 };
-use wdgnn_core::{message::{Message, MessageOf}, task::State as _, tasks::flocking::{Flocking, Motion}};
+use wdgnn_core::{
+    message::{Message, MessageOf},
+    task::State as _,
+    tasks::flocking::{Flocking, Motion},
+};
 use wdgnn_link::{
     encoding::{Encoding as _, exact::Exact},
     error::FrameError,

@@ -5,15 +5,15 @@
 use std::{collections::BTreeMap, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use host_sim::{
+    episode::{Episode, Observer, TickView},
+    error::Result,
+    key,
     medium::{
         events::Events,
         faulty_link::RadioFaults,
         loss::Loss,
         options::{About, Delay, Faults, Liars},
     },
-    error::Result,
-    episode::{Episode, Observer, TickView},
-    key,
     model::ModelFile,
     profiles::Profile,
     scene::Swarm,
@@ -61,7 +61,11 @@ impl<W: World> Observer<W> for Stories {
     }
 }
 
-fn fly<W: Environment>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
+fn fly<W: Environment>(
+    told: &Told<'_>,
+    task: &W::Task,
+    swarm: &mut dyn Swarm<W::Task>,
+) -> (Flown, Vec<String>) {
     let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::default_scenario() };
     let mut random = generator(told.seed, Purpose::Testing, 0);
     let start = Episode::draw(&W::default(), &condition, &mut random).unwrap();

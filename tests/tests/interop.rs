@@ -13,7 +13,10 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
-use wdgnn_core::{message::Message, tasks::flocking::{Flocking, Motion}};
+use wdgnn_core::{
+    message::Message,
+    tasks::flocking::{Flocking, Motion},
+};
 use wdgnn_link::{
     encoding::{
         Encoding,
@@ -135,7 +138,8 @@ fn python_decodes_encodes_or_rejects_every_golden_frame() {
 fn exchanges<E: Encoding, S: LinkSecurity>(profile: &Profile, link: impl Fn(u32) -> Link<E, S>) {
     let model = model();
     let weights = model.weights();
-    let mut speaker: TaskRobot<'_, Flocking, _> = onboard::robot(7, &weights, link(weights.checksum)).unwrap();
+    let mut speaker: TaskRobot<'_, Flocking, _> =
+        onboard::robot(7, &weights, link(weights.checksum)).unwrap();
     let mut sent = Vec::new();
     for tick in 0..6 {
         speaker.sense(tick, Some(Sensed::now(motion(tick))));
@@ -154,7 +158,8 @@ fn exchanges<E: Encoding, S: LinkSecurity>(profile: &Profile, link: impl Fn(u32)
         beacon["exchange"] = (*tick).into();
         beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(E::FRAMES)).into();
     }
-    let mut listener: TaskRobot<'_, Flocking, _> = onboard::robot(1, &weights, link(weights.checksum)).unwrap();
+    let mut listener: TaskRobot<'_, Flocking, _> =
+        onboard::robot(1, &weights, link(weights.checksum)).unwrap();
     for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
         listener.sense(*tick, Some(Sensed::now(motion(0))));
         let mut changed = frame.clone();
