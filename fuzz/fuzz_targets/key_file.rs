@@ -1,4 +1,4 @@
-//! A key file: never a panic, and what is read as a key is that key when it is written out in digits.
+//! Parses a key file. There is no panic, and the digits of a parsed key give that key again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,8 +1,11 @@
-//! A weight file: never a panic, and what is opened holds numbers that may enter the arithmetic.
+//! Opens a weight file. There is no panic, and all numbers of an opened file are admissible.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{Weights, math, weights::Aligned};
+use wdgnn_core::{
+    math,
+    weights::{Aligned, Weights},
+};
 use wdgnn_robot::onboard::RobotNetwork;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
@@ -21,7 +24,7 @@ fn open(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     open(bytes);
-    // A right checksum lets the fuzzer in: it would not find one by itself.
+    // The fuzzer does not find valid checksums by itself.
     if let Some((content, _)) = bytes.split_last_chunk::<4>() {
         open(&[content, &CHECKSUM.checksum(content).to_le_bytes()].concat());
     }

@@ -136,7 +136,7 @@ pub trait Task {
         1.0
     }
 
-    /// Command that the change of the robot's state corresponds to, whatever was commanded.
+    /// Command that the change of the robot's state corresponds to, independent of the actual command.
     ///
     /// `None`, the default, if the states do not determine it.
     fn realized_command(&self, _previous: &Self::State, _state: &Self::State) -> Option<Self::Command> {

@@ -49,7 +49,7 @@ pub type Managed<E> = Link<E, ManagedKeys<Aes, 8, ROSTER>>;
 #[cfg(feature = "aes")]
 pub type ManagedEsb32 = Link<Esb32, ManagedKeys<Aes, 4, ROSTER>>;
 
-/// What a received frame contained, besides the message.
+/// Facts about a received frame, besides its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reception {
@@ -110,7 +110,7 @@ pub trait MessageLink<S, L, W>: RadioLink {
 
     /// Writes frame `index` of exchange `round`. Returns its length, or `None` if it cannot be written.
     ///
-    /// A link with managed keys writes a control frame in place of a message from time to time.
+    /// A link with managed keys writes a control frame instead of a message from time to time.
     fn send(
         &mut self,
         message: &Message<S, L, W>,

@@ -26,7 +26,7 @@ use crate::{
 /// It bounds the time of a tick.
 pub const MAX_FRAMES: u32 = 256;
 
-/// Largest number of late frames that a robot authenticates in one tick.
+/// Largest number of frames outside the time window that a robot authenticates in one tick.
 ///
 /// A flood of recordings must not take the time of the tick.
 pub const MAX_LATE_AUTH: u32 = 2;

@@ -279,7 +279,7 @@ where
 
     /// Time to store for the next start, if the robot sends nothing for `ahead` ticks from now.
     ///
-    /// The swarm's time advances at least by the uptime of the robot, whatever it receives.
+    /// The swarm's time advances at least by the uptime of the robot, independent of received frames.
     pub(crate) fn past_after(&self, ahead: u32) -> PastTime {
         let Controller { past, uptime_ticks, .. } = &self.controller;
         let since = past.since.saturating_add(*uptime_ticks).min(self.tick().max(past.since));

@@ -117,7 +117,7 @@ impl Learning {
         if self.cooling > 0.0 { self.step / (1.0 + ticks as f32 / self.cooling) } else { self.step }
     }
 
-    /// Whether a robot adapts a bias, a gain or a heading of its own.
+    /// Whether a robot adapts its bias, its gain or its heading.
     #[must_use]
     pub fn adapts_locally(&self) -> bool {
         self.bias_step > 0.0 || self.adapts_gain

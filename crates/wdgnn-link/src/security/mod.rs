@@ -110,12 +110,12 @@ pub trait LinkSecurity: PeerIdentities + KeyState {
     /// Sets the number of robots: senders with higher addresses are rejected. 0 accepts all.
     fn set_swarm_size(&mut self, _robots: NodeId) {}
 
-    /// Writes a key update for another robot. Returns its length; `None` if nothing is to be relayed.
+    /// Writes a key update for another robot. Returns its length; `None` without an update to relay.
     fn relay(&mut self, _round: u32, _buffer: &mut [u8]) -> Option<usize> {
         None
     }
 
-    /// Chooses up to `max` peers to whom the next frame proves this robot's identity.
+    /// Chooses up to `max` peers. The next frame proves this robot's identity to them.
     ///
     /// `is_only_frame` tells that the proofs would replace the message of this exchange.
     fn choose_peers(

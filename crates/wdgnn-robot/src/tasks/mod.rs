@@ -169,7 +169,8 @@ pub trait Consistency: Task {
         None
     }
 
-    /// Compares what the actuators were told with what they did, both averaged over 0.2 s. The default does not know.
+    /// Compares the commands of the actuators with the realized commands, both averaged over 0.2 s. The default
+    /// returns [`ActuatorResponse::Unknown`].
     fn actuator_response(
         &self,
         _own: &Self::State,
