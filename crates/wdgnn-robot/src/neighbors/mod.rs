@@ -315,7 +315,7 @@ mod tests {
     extern crate std;
 
     #[test]
-    fn neighbours_are_kept_in_ascending_id() {
+    fn neighbors_are_kept_in_ascending_address() {
         let mut table = Table::new();
         for id in [7, 3, 9, 1, 8] {
             receive(&mut table, 0, message(id, 0)).unwrap();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_neighbour_is_held_carried_on_and_then_forgotten() {
+    fn silent_neighbors_are_predicted_and_then_evicted() {
         let mut table = Table::new();
         receive(&mut table, 10, message(5, 0)).unwrap();
         for tick in 10..13 {
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn over_skipped_ticks_a_held_neighbour_is_carried_on_by_all_of_them() {
+    fn silent_neighbors_are_predicted_over_skipped_ticks() {
         let mut table = Table::new();
         receive(&mut table, 10, message(5, 0)).unwrap();
         for (tick, state) in [(10, 1.0), (11, 2.0), (15, 6.0), (15, 6.0), (16, 7.0)] {
