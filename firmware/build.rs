@@ -16,10 +16,10 @@ const PROFILES: [&str; 5] = ["exact", "dot154", "esb32", "espnow", "p2p57"];
 const TASKS: [(&str, &str, [&str; 5]); 3] = [
     (
         "flocking",
-        "wdgnn_core::Flocking<2>",
+        "wdgnn_core::tasks::flocking::Flocking<2>",
         ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow", "flocking-dot154"],
     ),
-    ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", "", ""]),
+    ("flocking-3d", "wdgnn_core::tasks::flocking::Flocking<3>", ["flocking-3d", "", "", "", ""]),
     ("coverage", "wdgnn_core::tasks::coverage::Coverage", ["coverage", "", "", "", ""]),
 ];
 

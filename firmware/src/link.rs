@@ -1,32 +1,56 @@
-//! Link profile and group key of the image, selected at build time.
+//! Link profile, group key and trust of the image, selected at build time.
 //!
 //! The environment variables are `WDGNN_PROFILE`, `WDGNN_KEY` and `WDGNN_KEY_ROTATION`
 //! (`docs/firmware.md`).
 
-#[cfg(profile = "exact")]
-type Profile = wdgnn_link::encoding::exact::Exact;
-#[cfg(profile = "dot154")]
-type Profile = wdgnn_link::encoding::half::Dot154;
-#[cfg(profile = "esb32")]
-type Profile = wdgnn_link::encoding::esb32::Esb32;
-#[cfg(profile = "p2p57")]
-type Profile = wdgnn_link::encoding::p2p57::P2p57;
-#[cfg(profile = "espnow")]
-type Profile = wdgnn_link::encoding::half::EspNow;
+use wdgnn_link::{header::Profile, link};
+use wdgnn_robot::onboard::TaskRobot;
 
-pub use selected::{Link, link};
+#[cfg(profile = "esb32")]
+pub use wdgnn_link::encoding::esb32::Esb32 as Encoding;
+#[cfg(profile = "exact")]
+pub use wdgnn_link::encoding::exact::Exact as Encoding;
+#[cfg(profile = "dot154")]
+pub use wdgnn_link::encoding::half::Dot154 as Encoding;
+#[cfg(profile = "espnow")]
+pub use wdgnn_link::encoding::half::EspNow as Encoding;
+#[cfg(profile = "p2p57")]
+pub use wdgnn_link::encoding::p2p57::P2p57 as Encoding;
+
+pub use selected::{Security, Trust, security, with_trust};
+
+/// Link of the robot.
+pub type Link = link::Link<Encoding, Security>;
+
+/// Robot of the image with the task `T`.
+pub type Robot<'w, T> = TaskRobot<'w, T, Link, Trust>;
+
+/// Link profile of the robot.
+pub const PROFILE: Profile = <Encoding as wdgnn_link::encoding::Encoding>::PROFILE;
+
+/// Frames per exchange.
+pub const FRAMES: u32 = <Encoding as wdgnn_link::encoding::Encoding>::FRAMES;
 
 #[cfg(not(sealed))]
 mod selected {
     use wdgnn_core::task::NodeId;
-    use wdgnn_link::security::key::Key;
+    use wdgnn_link::security::{Open, key::Key};
+    use wdgnn_robot::config::{RobotConfig, TrustAll};
 
-    /// Codec of the robot.
-    pub type Link = super::Profile;
+    /// All messages count.
+    pub type Trust = TrustAll;
 
-    /// Codec without received frames.
-    pub fn link(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Link {
-        Link::default()
+    /// Configuration that trusts all messages.
+    pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
+        config.with_trust(TrustAll)
+    }
+
+    /// Security of the link.
+    pub type Security = Open;
+
+    /// No security: keys are ignored.
+    pub fn security(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Security {
+        Open
     }
 }
 
@@ -34,21 +58,27 @@ mod selected {
 mod selected {
     use wdgnn_core::task::NodeId;
     use wdgnn_link::security::{
-        group_key,
+        group_key::GroupKey,
         key::{Key, NoKey, parse_key},
     };
 
-    use super::Profile;
+    use wdgnn_robot::config::{self, RobotConfig};
+
     use crate::board::{Board, ThisBoard};
+
+    /// Robust trust.
+    pub type Trust = config::Trust;
+
+    /// Configuration for a radio with losses, faults and liars.
+    pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
+        config.robust()
+    }
 
     /// Tag length in bytes: 4 is the most that fits into an nRF24 frame.
     const TAG: usize = if cfg!(profile = "esb32") { 4 } else { 8 };
 
-    /// Number of peers whose key updates the robot relays, with key rotation.
-    const ROSTER: usize = if cfg!(key_rotation) { group_key::ROSTER } else { 0 };
-
-    /// Codec of the robot.
-    pub type Link = group_key::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG, ROSTER>;
+    /// Block cipher with the group key.
+    type Group = GroupKey<<ThisBoard as Board>::Cipher, TAG>;
 
     /// Group key. Never logged.
     static KEY: Key = match parse_key(include_bytes!(env!("WDGNN_KEY"))) {
@@ -61,18 +91,41 @@ mod selected {
         ),
     };
 
-    /// Codec of robot `name`, with key rotation if there is a personal key, and peer authentication
-    /// if there is a roster.
-    pub fn link(name: NodeId, personal: Option<(Key, u8)>, roster: &'static [Key]) -> Link {
-        let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
-        if let (Some((personal, epoch)), true) = (personal, cfg!(key_rotation)) {
-            let link = link.rekeyed(name, &personal, epoch, &KEY);
-            // The separate branch for an empty roster saves 1.4 KB of stack.
-            return if roster.is_empty() { link } else { link.knowing(name, &personal, roster) };
+    #[cfg(not(key_rotation))]
+    mod keys {
+        use super::{Board, Group, KEY, Key, NodeId, ThisBoard};
+
+        /// Security of the link.
+        pub type Security = Group;
+
+        /// Group key of the image.
+        pub fn security(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Security {
+            Group::with_cipher(ThisBoard::cipher(&KEY))
         }
-        if cfg!(key_rotation) {
-            defmt::warn!("no personal key: the group key cannot be rotated");
-        }
-        link
     }
+
+    #[cfg(key_rotation)]
+    mod keys {
+        use wdgnn_link::security::managed_keys::{ManagedKeys, ROSTER};
+
+        use super::{Board, Group, KEY, Key, NodeId, TAG, ThisBoard};
+
+        /// Security of the link.
+        pub type Security = ManagedKeys<<ThisBoard as Board>::Cipher, TAG, ROSTER>;
+
+        /// Keys of robot `id`: key rotation if there is a personal key, and peer authentication if
+        /// there is a roster.
+        pub fn security(id: NodeId, personal: Option<(Key, u8)>, roster: &'static [Key]) -> Security {
+            let keys = Security::new(Group::with_cipher(ThisBoard::cipher(&KEY)));
+            let Some((personal, epoch)) = personal else {
+                defmt::warn!("no personal key: the group key cannot be rotated");
+                return keys;
+            };
+            let keys = keys.with_key_rotation(id, &personal, epoch, &KEY);
+            // The separate branch for an empty roster saves 1.4 KB of stack.
+            if roster.is_empty() { keys } else { keys.with_peer_keys(id, &personal, roster) }
+        }
+    }
+
+    pub use keys::{Security, security};
 }

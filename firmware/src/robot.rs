@@ -2,18 +2,22 @@
 //! [`robot!`](crate::robot!) builds an image.
 
 use static_cell::StaticCell;
-use wdgnn_core::{model::Model, weights::Weights};
-use wdgnn_link::encoding::{Codec, exact::Exact, half::TAG_BYTES};
+use wdgnn_core::{model::Model, task::State as _, weights::Weights};
+use wdgnn_link::{
+    encoding::{Encoding as _, exact, half::TAG_LEN},
+    link::RadioLink as _,
+};
 use wdgnn_robot::{
     control_loop,
-    onboard::{Kit, ModelOf, Onboard, Robot},
+    onboard::{self, ModelOf, OnboardTask},
     persist,
-    ports::{Actuator, Sensor},
+    ports::Ports,
+    robot::Robot,
 };
 
 use crate::{
     board::Board,
-    link::{self, Link},
+    link::{self, Encoding, Link},
 };
 
 /// Ticks between two log lines: 1 s.
@@ -39,7 +43,7 @@ macro_rules! robot {
                 &$crate::wdgnn_core::weights::Aligned(*include_bytes!($model));
             static MEMORY: $crate::robot::Memory<$crate::board::ThisBoard, $task> =
                 $crate::robot::Memory::new();
-            const BUFFER: usize = $crate::robot::buffer_bytes::<$task>();
+            const BUFFER: usize = $crate::robot::buffer_len::<$task>();
 
             #[$crate::__private::entry]
             fn main() -> ! {
@@ -51,12 +55,12 @@ macro_rules! robot {
 
 /// Static memory of board and robot.
 #[allow(missing_debug_implementations, reason = "it is uninitialized until the start")]
-pub struct Memory<B, T: Onboard> {
+pub struct Memory<B, T: OnboardTask> {
     board: StaticCell<B>,
-    robot: StaticCell<Robot<'static, Link, T>>,
+    robot: StaticCell<link::Robot<'static, T>>,
 }
 
-impl<B, T: Onboard> Memory<B, T> {
+impl<B, T: OnboardTask> Memory<B, T> {
     /// Uninitialized memory.
     #[allow(clippy::new_without_default, reason = "used once, in a static")]
     pub const fn new() -> Self {
@@ -66,19 +70,21 @@ impl<B, T: Onboard> Memory<B, T> {
 
 /// Length of a tick's buffer on any profile: a frame, its tag, and one byte more, so that oversize
 /// frames are detected.
-pub const fn buffer_bytes<T: Onboard>() -> usize {
-    <Robot<'static, Exact, T>>::FRAME_BYTES + TAG_BYTES + 1
+pub const fn buffer_len<T: OnboardTask>() -> usize {
+    exact::frame_len::<T::State, <ModelOf<'_, T> as Model>::Taps, <ModelOf<'_, T> as Model>::Wide>()
+        + TAG_LEN
+        + 1
 }
 
 /// Runs the robot.
 pub fn run<B, T, const BUFFER: usize>(model: &'static [u8], memory: &'static Memory<B, T>) -> !
 where
-    B: Board<Sensor: Sensor<T::State>, Actuator: Actuator<T::Output>>,
-    T: Onboard<Output: defmt::Format>,
+    B: Board + Ports<T::State, T::Command>,
+    T: OnboardTask<Command: defmt::Format>,
 {
     let board = init_board(&memory.board);
     let robot = load::<B, T>(board, model, &memory.robot);
-    robot.set_robots(board.swarm_size());
+    robot.link_mut().set_swarm_size(board.swarm_size());
     fly::<B, T, BUFFER>(board, robot)
 }
 
@@ -92,11 +98,11 @@ fn init_board<B: Board>(cell: &'static StaticCell<B>) -> &'static mut B {
 
 /// Creates the robot with its network.
 #[inline(never)]
-fn load<B: Board, T: Onboard>(
+fn load<B: Board, T: OnboardTask>(
     board: &B,
     model: &'static [u8],
-    cell: &'static StaticCell<Robot<'static, Link, T>>,
-) -> &'static mut Robot<'static, Link, T> {
+    cell: &'static StaticCell<link::Robot<'static, T>>,
+) -> &'static mut link::Robot<'static, T> {
     let weights = match Weights::open(model) {
         Ok(weights) => weights,
         Err(error) => {
@@ -104,7 +110,7 @@ fn load<B: Board, T: Onboard>(
             B::halt()
         }
     };
-    let (trained, flown) = (weights.header.interval, Link::profile(true).interval());
+    let (trained, flown) = (weights.header.interval, link::PROFILE.interval());
     // A model trained for rarer exchanges works: more robots get a slot.
     if trained < flown {
         defmt::error!(
@@ -120,45 +126,49 @@ fn load<B: Board, T: Onboard>(
     }
     let (personal, roster) =
         if cfg!(key_rotation) { (board.personal_key(), board.roster()) } else { (None, &[][..]) };
-    let kit = match Kit::<T>::open(&weights) {
-        Ok(kit) => kit,
+    let config = match onboard::config::<T>(&weights) {
+        Ok(config) => config,
         Err(error) => {
             defmt::error!("the model does not match this robot: {}", error);
             B::halt()
         }
     };
-    let robot = cell.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal, roster)));
+    // Created in place: on the stack, it would take most of it.
+    let robot = cell.try_init_with(|| {
+        let link = Link::new(weights.checksum, link::security(board.id(), personal, roster));
+        Robot::new(board.id(), link::with_trust(config), link, T::State::zero())
+    });
     // Cannot fail: called once.
     robot.unwrap_or_else(|| B::halt())
 }
 
 /// Whether state, taps and wide parameters fit into the frames of the link profile.
-fn fits<T: Onboard, M: Model>() -> bool {
-    Link::fits::<T::State, M::Chains, M::Wide>()
+fn fits<T: OnboardTask, M: Model>() -> bool {
+    Encoding::fits::<T::State, M::Taps, M::Wide>()
 }
 
 /// Restores the stored state and runs ticks.
 #[inline(never)]
-fn fly<B, T, const BUFFER: usize>(board: &mut B, robot: &mut Robot<'static, Link, T>) -> !
+fn fly<B, T, const BUFFER: usize>(board: &mut B, robot: &mut link::Robot<'static, T>) -> !
 where
-    B: Board<Sensor: Sensor<T::State>, Actuator: Actuator<T::Output>>,
-    T: Onboard<Output: defmt::Format>,
+    B: Board + Ports<T::State, T::Command>,
+    T: OnboardTask<Command: defmt::Format>,
 {
     let mut buffer = [0; BUFFER];
-    robot.set_boot(board.fallback_boot_count());
+    robot.link_mut().set_boot(board.fallback_boot_count());
     let resumed = persist::resume(robot, board.store(), &mut buffer);
     if resumed.is_err() {
         // The store failed, so the next start would use this boot count again.
-        robot.set_boot(board.fallback_boot_count());
+        robot.link_mut().set_boot(board.fallback_boot_count());
     }
     let resumed = resumed.unwrap_or(false);
     defmt::info!(
         "robot {=u16}, model {=u32:#010x}, {} {=str}, boot {=u32}, {=str} parameters",
         board.id(),
-        robot.link().checksum,
-        robot.link().profile,
-        if Link::SEALED { "sealed" } else { "unsealed" },
-        robot.boot(),
+        robot.link().model(),
+        link::PROFILE,
+        if robot.link().is_sealed() { "sealed" } else { "unsealed" },
+        robot.link().boot(),
         if resumed { "resumed" } else { "offline" }
     );
     board.on_ready(robot, resumed);
@@ -166,7 +176,7 @@ where
     loop {
         let tick = board.next_tick();
         board.before_tick(robot, &mut buffer);
-        let report = control_loop::run(robot, tick, &mut board.ports(), &mut buffer);
+        let report = control_loop::run(robot, tick, board, &mut buffer);
         board.after_tick(robot, &report);
         if tick % LOG_EVERY == LOG_EVERY - 1 {
             defmt::info!("{}", report);

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use wdgnn_core::task::{NodeId, State as _, Task as _};
+use wdgnn_core::task::{NodeId, State as _};
+use wdgnn_robot::tasks::MotionModel as _;
 use wdgnn_sim::{
     episode::{Episode, closeness, disagreement},
     error::Result,
@@ -359,7 +360,7 @@ impl<W: Environment> Show for Flight<W> {
         for (robot, (state, member)) in self.states.iter().zip(&self.members).enumerate() {
             let place = W::position(state);
             let mut velocity = [0, 1, 2].map(|axis| (place[axis] - self.before[robot][axis]) / period);
-            let told = state.numbers();
+            let told = state.to_array();
             if let Some(told) = told.as_ref().get(layout.velocity.clone()).filter(|told| !told.is_empty()) {
                 velocity = [0, 1, 2].map(|axis| told.get(axis).copied().unwrap_or_default());
             }
@@ -414,7 +415,7 @@ impl<W: Environment> Show for Flight<W> {
 fn change<W: Environment>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32)) {
     let layout = W::layout();
     let range = if layout.velocity.is_empty() { layout.position } else { layout.velocity };
-    let mut numbers = state.numbers();
+    let mut numbers = state.to_array();
     let some = numbers.as_mut().get_mut(range).unwrap_or_default();
     (0..).zip(some).for_each(|(axis, x)| change(axis, x));
     *state = StateOf::<W>::from_array(numbers);

@@ -10,9 +10,10 @@ use host_sim::{
     chips::{
         Flight, Settings,
         operator::{Provisioning, settings_page},
+        twin,
     },
     episode::Episode,
-    medium::options::Faults,
+    medium::{any_link::RobotKeys, options::Faults},
     model::ModelFile,
     models,
     profiles::Profile,
@@ -26,20 +27,9 @@ use wdgnn_core::{
     tasks::flocking::Flocking,
     weights::{self, Weights},
 };
-use wdgnn_link::{
-    encoding::half::Dot154,
-    security::{
-        group_key::{Rekeyable, Sealed},
-        key::{self, Key},
-        key_update::personal_key,
-    },
-};
-use wdgnn_robot::onboard;
+use wdgnn_link::security::key::{self, Key};
 
 use crate::image;
-
-/// Link of the image.
-pub type Link = Sealed<Dot154>;
 
 /// Cargo options of the development kit.
 pub const DEVELOPMENT_KIT: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
@@ -88,16 +78,15 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
 }
 
 /// Robots before power-on, with native twins that have the shipped model.
-pub fn flight(settings: Settings) -> Flight<'static, Link> {
+pub fn flight(settings: Settings) -> Flight<'static> {
     flight_with(settings, MODEL.weights())
 }
 
 /// A flight with another model in image and twins.
-pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
-    Flight::new(settings, |id| {
-        Ok(onboard::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
-    })
-    .expect("an image")
+pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static> {
+    let group = &key();
+    Flight::new(settings, |id| twin::native(id, &weights, Some(RobotKeys { group, own: None })))
+        .expect("an image")
 }
 
 /// The shipped model.
@@ -122,26 +111,20 @@ pub fn key() -> Key {
     key::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
 
-/// Link of an image with key rotation.
-pub type ToldLink = Rekeyable<Dot154>;
-
 /// Builds an image with key rotation for a board.
 pub fn told_image(board: &str) -> PathBuf {
     let options = ["--no-default-features", "--features", board];
     image::build_with("robot", &options, &image::WITH_KEY_ROTATION).expect("an image whose key can change")
 }
 
-/// Robots of such an image, with native twins that the operator with this master has told the same.
+/// Robots of such an image, with native twins that have the provisioned keys.
 ///
 /// # Panics
 /// When the image is none.
-pub fn told_flight(settings: Settings, master: &Key, told: Provisioning) -> Flight<'static, ToldLink> {
-    let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
+pub fn told_flight(settings: Settings, provisioning: Provisioning) -> Flight<'static> {
+    let (weights, group, robots) = (MODEL.weights(), &key(), settings.start.len());
     Flight::new(settings, |id| {
-        let personal = personal_key(master, id);
-        let link = ToldLink::new(Dot154::default(), &key).rekeyed(id, &personal, 0, &key);
-        let link = link.knowing(id, &personal, told.roster(id, robots));
-        Ok(onboard::robot(id, &weights, link).expect("a robot's model"))
+        twin::native(id, &weights, Some(RobotKeys { group, own: provisioning.own(id, robots) }))
     })
     .expect("an image")
 }

@@ -9,12 +9,10 @@ use host_sim::{
 };
 use nrf52_emulator::{Reset, air::SECOND, image::elf_symbol};
 use wdgnn_core::task::NodeId;
-use wdgnn_link::encoding::half::Dot154;
 use wdgnn_protocol::gateway::BAUD;
-use wdgnn_robot::onboard;
 
 use crate::{
-    chips::{Link, flight, key, natively, settings, weights},
+    chips::{flight, key, natively, settings, weights},
     image,
 };
 
@@ -31,17 +29,15 @@ pub fn gateway_of(board: &str) -> PathBuf {
 const RADIUS: f32 = 1_000.0;
 
 /// Simulated robots that wait for their gateway; the real ones have the first addresses.
-pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Link> {
+pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static> {
     let start = settings(real + simulated, seed, 0.0).start;
-    let settings = Settings {
+    Flight::new(Settings {
+        weights: weights(),
         simulated: (0..).zip(start).skip(real).collect(),
         robots: (real + simulated) as NodeId,
         radius: RADIUS,
         key: Some(key()),
         chance: seed,
-    };
-    Flight::new(settings, |id| {
-        Ok(onboard::robot(id, &weights(), Link::new(Dot154::default(), &key())).expect("a robot"))
     })
 }
 
@@ -49,9 +45,9 @@ pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Li
 #[derive(Debug)]
 pub struct Mixed {
     /// The chips; the gateway is the last station on their air.
-    pub chips: chips::Flight<'static, Link>,
+    pub chips: chips::Flight<'static>,
     /// The simulated robots.
-    pub simulated: Flight<'static, Link>,
+    pub simulated: Flight<'static>,
     /// Response time of the PC in true time.
     pub takes: u64,
     /// Pending answers with their times.

@@ -8,13 +8,13 @@ use wdgnn_core::{
     online::Learning,
     task::Task as _,
     tasks::flocking::{self, Flocking},
-    weights::{self, Header, LayerDimensions, MOST_LAYERS, TaskSettings},
+    weights::{self, Header, LayerDimensions, MAX_LAYERS, TaskSettings},
 };
 use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
 /// Bytes of a weight file for a flocking robot with `hidden` features.
 pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
-    let mut layers = [LayerDimensions::default(); MOST_LAYERS];
+    let mut layers = [LayerDimensions::default(); MAX_LAYERS];
     layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden as u16 };
     let header = Header {
         activation: Activation::Tanh,
@@ -23,7 +23,7 @@ pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
         hidden: hidden as u16,
         outputs: OUTPUTS as u16,
         layers,
-        task: TaskSettings { task: flocking::TASK, numbers: Flocking::DEFAULT.settings() },
+        task: TaskSettings { task: flocking::TASK, numbers: Flocking::DEFAULT.constants() },
         learning: Learning::paper(1.0),
         interval: 1,
     };

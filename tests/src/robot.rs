@@ -3,11 +3,14 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    air::{blueprint::SwarmConfig, body::Body},
-    profiles::SimCodec,
+    medium::{
+        any_link::{AnyLink, RobotKeys},
+        peripherals::Peripherals,
+    },
+    profiles::Profile,
     scene::Frame,
     swarm::{
-        Outcome,
+        TickOutcome,
         native::NativeRobot,
         qemu::Emulator,
         watchdog::{PATIENCE, Watchdog},
@@ -22,8 +25,8 @@ use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::SensorInput;
 use wdgnn_robot::onboard::{self, RobotModel};
 
-/// A robot in this process with the codec `C`.
-pub type Native<'w, C> = NativeRobot<Flocking, RobotModel<'w>, C>;
+/// Robot in this process with the image's task and network.
+pub type Native<'w> = NativeRobot<Flocking, RobotModel<'w>>;
 
 /// The robot's address.
 pub const ID: u16 = 5;
@@ -34,12 +37,12 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
         .expect("an emulator")
 }
 
-/// A native robot, constructed as in the firmware.
-pub fn native<'w, C: SimCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
-    let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
-    let (model, task, behavior) = (*node.model(), *node.task(), *node.behaviour());
-    let blueprint = SwarmConfig { model, task, checksum: node.link().checksum, behaviour: behavior };
-    NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
+/// A native robot, constructed as in the firmware; without a key its link is open.
+pub fn native<'w>(id: NodeId, weights: &Weights<'w>, profile: Profile, key: Option<&Key>) -> Native<'w> {
+    let keys = key.map(|group| RobotKeys { group, own: None });
+    let link = AnyLink::new(profile, weights.checksum, keys);
+    let robot = onboard::robot(id, weights, link).expect("a robot's model");
+    NativeRobot::start(robot, Peripherals::default())
 }
 
 /// Runs a tick with received frames and returns the robot's frames and its outcome. Without a motion, its sensor fails.
@@ -48,8 +51,8 @@ pub fn tick(
     tick: u32,
     motion: Option<Motion>,
     heard: &[Frame],
-) -> (Vec<Frame>, Outcome) {
-    let state = motion.unwrap_or_else(Motion::zero).numbers();
+) -> (Vec<Frame>, TickOutcome) {
+    let state = motion.unwrap_or_else(Motion::zero).to_array();
     robot.sense(&SensorInput { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
     let said = robot.speak().expect("a robot that speaks");
     robot.hear(heard).expect("a robot that hears");

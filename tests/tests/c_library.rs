@@ -22,15 +22,16 @@ use host_sim::{
     profiles::Profile,
     seeds::{Purpose, generator},
     swarm::{digest::EpisodeDigest, networks::Network, radio_swarm::RadioConfig},
-    world::{Scenario, World, flock::Flock},
+    world::{Presentation as _, Scenario, World as _, flock::Flock},
 };
 use serde_json::Value;
 use system_tests::{
     c::{FOLDER, Machine, said},
     golden, image,
 };
-use wdgnn_core::{task::Task as _, tasks::flocking::Flocking};
-use wdgnn_link::{error::Refusal, security::key_update::personal_key};
+use wdgnn_core::tasks::flocking::Flocking;
+use wdgnn_link::{error::FrameError, security::key_update::personal_key};
+use wdgnn_robot::tasks::MotionModel as _;
 
 /// Inputs of a C program and the expected digest of its flight.
 struct Flight {
@@ -251,7 +252,7 @@ fn c_decodes_or_rejects_every_golden_frame() {
         if let Some(reason) = vector.get("refused") {
             let code: Option<usize> =
                 answer.strip_prefix("error ").and_then(|rest| rest.split(' ').next()?.parse().ok());
-            let told = code.and_then(|code| Some(Refusal::ALL.get(code - 64)?.name()));
+            let told = code.and_then(|code| Some(FrameError::ALL.get(code - 64)?.name()));
             assert_eq!(told, reason.as_str(), "{name}: {answer}");
         } else {
             let beacon = &vector["beacon"];

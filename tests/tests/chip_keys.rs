@@ -14,7 +14,7 @@ use host_sim::{
 };
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{
-    chips::{self, ToldLink, told_flight, told_image},
+    chips::{self, told_flight, told_image},
     host_sim, image,
 };
 
@@ -53,7 +53,7 @@ fn together(robots: usize, seed: u64, seconds: f64, image: &Path) -> Settings {
 }
 
 /// Flies to a time in seconds after the release.
-fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
+fn fly_to(flight: &mut Flight<'_>, seconds: f64) {
     let until = RELEASE + (seconds * SECOND as f64) as u64;
     while flight.air.now() < until {
         flight.step();
@@ -61,7 +61,7 @@ fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
 }
 
 /// Interrupts the power of a robot.
-fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
+fn cut_power(flight: &mut Flight<'_>, robot: usize) {
     let now = flight.air.now();
     let station = &mut flight.air.stations[robot];
     station.chip.power_on(station.cycles_at(now));
@@ -77,7 +77,7 @@ fn provisioned_robots_change_keys_in_flight_without_the_expelled_one() {
         assert_eq!(pages, PROVEN.pages(ROBOTS), "{board}: host-sim and the script make equal pages");
         let mut settings = Settings { kind, settings_page: place, pages, ..together(ROBOTS, 1, 3.5, &image) };
         settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
-        let mut flight = told_flight(settings, &MASTER, PROVEN);
+        let mut flight = told_flight(settings, PROVEN);
         fly_to(&mut flight, 2.4);
         let before: Vec<_> = flight.flown.iter().map(|flown| flown.status.unwrap()).collect();
         fly_to(&mut flight, 3.5);
@@ -119,7 +119,7 @@ fn provisioned_robots_change_keys_in_flight_without_the_expelled_one() {
 fn keys_are_stored_within_100_ms_despite_a_recent_record() {
     let image = told_image("board-nrf52840");
     // No other robot can relay the key again.
-    let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
+    let mut flight = told_flight(together(1, 2, 4.0, &image), PROVEN);
     fly_to(&mut flight, 0.2);
     let at = flight.flown[0].status.unwrap().tick + 100;
     flight.companions[0].hand_over(update_frames([0].into_iter(), at, 8).remove(0));
@@ -134,7 +134,7 @@ fn keys_are_stored_within_100_ms_despite_a_recent_record() {
 #[test]
 fn keys_are_stored_in_a_full_store() {
     let image = told_image("board-nrf52840");
-    let mut flight = told_flight(together(1, 2, 134.0, &image), &MASTER, PROVEN);
+    let mut flight = told_flight(together(1, 2, 134.0, &image), PROVEN);
     fly_to(&mut flight, 0.2);
     // All pages but the first are full. The first one fills up within two minutes, at a record per ten seconds.
     let others = chips::STORE.start + 4_096..chips::STORE.end;
@@ -153,7 +153,7 @@ fn robots_that_lose_power_around_the_change_rejoin() {
     let image = told_image("board-nrf52840");
     let mut settings = together(ROBOTS, 3, 6.0, &image);
     settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
-    let mut flight = told_flight(settings, &MASTER, PROVEN);
+    let mut flight = told_flight(settings, PROVEN);
     let cuts = [(1, 2.0), (2, 2.45), (4, 2.6)];
     for (robot, when) in cuts {
         fly_to(&mut flight, when);
@@ -181,7 +181,7 @@ fn chips_prove_their_identity_and_reject_keys_of_another_operator() {
     let foreign = PROVEN.roster(9, 4);
     let personal = wdgnn_link::security::key_update::personal_key(&MASTER, 3);
     settings.pages[3] = host_sim::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
-    let mut flight = told_flight(settings, &MASTER, PROVEN);
+    let mut flight = told_flight(settings, PROVEN);
     let mut proofs = [0; 4];
     while flight.air.now() < flight.end() {
         flight.step();
@@ -210,7 +210,7 @@ fn twenty_robots_at_10_hz_prove_their_identity_without_losing_slots() {
     let model = ("WDGNN_MODEL", path.to_str().unwrap());
     let settings = [("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on"), model];
     let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &settings).unwrap();
-    let outcome = told_flight(together(20, 5, 2.0, &image), &MASTER, PROVEN).fly(|_| Ok(())).unwrap();
+    let outcome = told_flight(together(20, 5, 2.0, &image), PROVEN).fly(|_| Ok(())).unwrap();
     let frames = outcome.frames();
     assert!(frames.sent >= 365, "{} of 400 turns were used; every robot listens now and then", frames.sent);
     assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");

@@ -291,7 +291,7 @@ fn storing_parameters_erases_no_page_and_skips_no_tick() {
     while flight.air.now() < RELEASE {
         flight.step();
     }
-    let words = |flight: &mut host_sim::chips::Flight<'_, chips::Link>| {
+    let words = |flight: &mut host_sim::chips::Flight<'_>| {
         flight
             .air
             .stations

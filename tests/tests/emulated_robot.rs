@@ -23,13 +23,16 @@ use system_tests::{
     model::made_up,
     robot::{self, ID, motion, native, tick},
 };
-use wdgnn_core::tasks::flocking::Flocking;
-use wdgnn_link::{
-    encoding::exact::{self, Exact},
-    error::Refusal,
-    header,
+use wdgnn_core::{
+    message::{Message, MessageOf},
+    task::State as _,
+    tasks::flocking::{Flocking, Motion},
 };
-use wdgnn_robot::{config::BLIND_TICKS, node::BeaconOf, onboard::RobotModel};
+use wdgnn_link::{
+    encoding::{Encoding as _, exact::Exact},
+    error::FrameError,
+};
+use wdgnn_robot::{config::MAX_STATE_AGE_TICKS, onboard::RobotModel};
 
 fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
@@ -74,11 +77,11 @@ fn a_hundred_thousand_hostile_frames_have_the_effect_of_the_native_robot() {
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
     // The native robot defines the expected effect of each frame; its own tests check that effect.
-    let native = |id| native::<Exact>(id, &weights, &[0; 16]);
+    let native = |id| native(id, &weights, Profile::Exact, None);
     let mut judge = native(ID);
     let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(id))).into();
     let mut random = ChaCha8Rng::seed_from_u64(4);
-    let mut refused = [0_u64; Refusal::ALL.len()];
+    let mut refused = [0_u64; FrameError::ALL.len()];
     let mut sent = 0;
     for now in 0..420 {
         let good: Vec<Frame> =
@@ -93,13 +96,13 @@ fn a_hundred_thousand_hostile_frames_have_the_effect_of_the_native_robot() {
         let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
         judge.speak(now, motion(ID, now));
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
-        assert_eq!(outcome.counts.heard as usize, frames.len(), "all are counted");
+        assert_eq!(outcome.counts.received as usize, frames.len(), "all are counted");
         assert!(outcome.command.iter().all(|u| u.abs() <= Flocking::DEFAULT.limit));
-        refused.iter_mut().zip(outcome.counts.refused).for_each(|(sum, count)| *sum += u64::from(count));
+        refused.iter_mut().zip(outcome.counts.rejected).for_each(|(sum, count)| *sum += u64::from(count));
         sent += frames.len() - good.len();
     }
     assert!(sent > 100_000);
-    for (refusal, count) in Refusal::ALL.iter().zip(refused).take(11) {
+    for (refusal, count) in FrameError::ALL.iter().zip(refused).take(11) {
         assert!(count > 0, "no frame was refused as {}", refusal.name());
     }
     assert!(robot.leave().unwrap().success(), "it exits without an error");
@@ -113,7 +116,7 @@ fn robots_that_are_reset_in_flight_return_with_their_record() {
     let mut robot = emulator(folder.path());
     let first = robot.hello().unwrap();
     assert_eq!((first.boot, first.resumed), (0, 0));
-    let mut friend = native::<Exact>(1, &weights, &[0; 16]);
+    let mut friend = native(1, &weights, Profile::Exact, None);
     let mut stored = None;
     for now in 0..130 {
         let heard = friend.speak(now, motion(1, now));
@@ -130,10 +133,11 @@ fn robots_that_are_reset_in_flight_return_with_their_record() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let link = header::Link { profile: header::Profile::Exact, checksum: weights.checksum };
-    let beacon: BeaconOf<RobotModel<'_>, Flocking> = exact::decode(&link, &said[0]).unwrap();
-    assert_eq!(beacon.boot, 1, "its neighbors accept it as newer");
-    assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
+    let mut message: MessageOf<RobotModel<'_>, Flocking> = Message::empty(Motion::zero());
+    let header = Exact::header(&said[0], 130).unwrap();
+    Exact::decode(&said[0], &header, weights.checksum, &mut message).unwrap();
+    assert_eq!(header.id.boot, 1, "its neighbors accept it as newer");
+    assert_eq!(message.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
     drop(robot);
 
     fs::write(folder.path().join("store"), b"not what it wrote").unwrap();
@@ -173,12 +177,12 @@ fn blind_robots_send_nothing_and_rest() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
-    let begin = BLIND_TICKS + 5;
+    let begin = MAX_STATE_AGE_TICKS + 5;
     for now in 0..4 * begin {
         // It senses in the second and fourth quarter only.
         let sees = now / begin % 2 == 1;
         let (said, outcome) = tick(&mut robot, now, sees.then(|| motion(ID, now)), &[]);
-        let blind = now < begin || (!sees && now % begin >= BLIND_TICKS);
+        let blind = now < begin || (!sees && now % begin >= MAX_STATE_AGE_TICKS);
         assert_eq!(said.is_empty(), blind, "tick {now}");
         assert_eq!(outcome.counts.errors, [u32::from(!sees), 0, 0, 0, 0], "tick {now}");
         assert!(outcome.command.iter().all(|u| u.is_finite()));

@@ -5,23 +5,19 @@
 use std::path::Path;
 
 use host_sim::{
-    key, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Frame, swarm::Outcome,
+    key, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Frame, swarm::TickOutcome,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
     image,
-    robot::{self, ID, motion, tick},
+    robot::{self, ID, Native, motion, tick},
 };
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    encoding::half::Dot154,
-    error::Refusal,
-    security::{group_key::Sealed, key::Key, replay::LATE_TICKS},
+    error::FrameError,
+    security::{key::Key, replay::LATE_TICKS},
 };
-
-type Link = Sealed<Dot154>;
-type Native<'w> = robot::Native<'w, Link>;
 
 /// Robots that send in the ticks of the emulated one, whose address is a multiple of 5, too.
 const FRIENDS: [NodeId; 3] = [10, 15, 20];
@@ -40,7 +36,7 @@ fn key() -> Key {
 }
 
 fn native<'w>(model: &'w ModelFile, id: NodeId, key: &Key) -> Native<'w> {
-    robot::native(id, &model.weights(), key)
+    robot::native(id, &model.weights(), Profile::Dot154, Some(key))
 }
 
 /// Frames of all robots in a tick. They receive nothing.
@@ -53,10 +49,10 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
     said
 }
 
-/// Outcome of a tick without its counts.
-fn done(outcome: &Outcome) -> Outcome {
+/// TickOutcome of a tick without its counts.
+fn done(outcome: &TickOutcome) -> TickOutcome {
     let mut done = outcome.clone();
-    (done.counts.heard, done.counts.refused) = (0, [0; Refusal::ALL.len()]);
+    (done.counts.received, done.counts.rejected) = (0, [0; FrameError::ALL.len()]);
     done
 }
 
@@ -71,30 +67,30 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
     let mut strangers: Vec<_> = [10, 15, 20, 45].map(|id| (id, native(&model, id, &[7; 16]))).into();
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut recorded: Vec<(u32, Frame)> = Vec::new();
-    let mut counted = [0_u32; Refusal::ALL.len()];
+    let mut counted = [0_u32; FrameError::ALL.len()];
     let mut hostile = 0;
     for now in 0..150 {
         let (good, mut foreign) = (say(&mut friends, now), say(&mut strangers, now));
-        let mut expected = [0_u32; Refusal::ALL.len()];
+        let mut expected = [0_u32; FrameError::ALL.len()];
         let mut frames = Vec::new();
         while frames.len() < 100 && !recorded.is_empty() {
             let (frame, reason) = match random.random_range(0..3) {
-                0 if !foreign.is_empty() => (foreign.swap_remove(0), Refusal::Forged),
+                0 if !foreign.is_empty() => (foreign.swap_remove(0), FrameError::Forged),
                 // Newer than every received frame, so that only the tag can reject it.
-                0 => (altered(&recorded[recorded.len() - 1].1, now, SEQUENCE, 1), Refusal::Forged),
+                0 => (altered(&recorded[recorded.len() - 1].1, now, SEQUENCE, 1), FrameError::Forged),
                 1 => {
                     // Half of the time the last one, since few recordings are within the time window.
                     let from = if random.random() { recorded.len() - 1 } else { 0 };
                     let (then, frame) = &recorded[random.random_range(from..recorded.len())];
                     let timely = now - then <= LATE_TICKS;
-                    (frame.clone(), if timely { Refusal::Replayed } else { Refusal::Untimely })
+                    (frame.clone(), if timely { FrameError::Replayed } else { FrameError::OutOfWindow })
                 }
                 _ => {
                     let frame = altered(&recorded[recorded.len() - 1].1, now, HEADER_BYTES, 0);
                     let (at, bit) = (random.random_range(0..frame.len()), random.random_range(0..8));
                     // Sender and sequence are checked before the tag, all other bytes by the tag.
                     let told = (SENDER..HEADER_BYTES - 1).contains(&at);
-                    (altered(&frame, now, if told { HEADER_BYTES } else { at }, 1 << bit), Refusal::Forged)
+                    (altered(&frame, now, if told { HEADER_BYTES } else { at }, 1 << bit), FrameError::Forged)
                 }
             };
             frames.push(frame);
@@ -105,13 +101,13 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
         let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
         undisturbed.speak(now, motion(ID, now));
         assert_eq!(done(&outcome), done(&undisturbed.hear(&good)), "tick {now}");
-        assert_eq!(outcome.counts.heard as usize, frames.len());
-        assert_eq!(outcome.counts.refused, expected, "tick {now}");
+        assert_eq!(outcome.counts.received as usize, frames.len());
+        assert_eq!(outcome.counts.rejected, expected, "tick {now}");
         counted.iter_mut().zip(expected).for_each(|(sum, count)| *sum += count);
         recorded.extend(good.into_iter().map(|frame| (now, frame)));
     }
     assert!(hostile >= 10_000, "{hostile}");
-    for reason in [Refusal::Forged, Refusal::Replayed, Refusal::Untimely] {
+    for reason in [FrameError::Forged, FrameError::Replayed, FrameError::OutOfWindow] {
         assert!(counted[reason as usize] > 1_000, "{}: {counted:?}", reason.name());
     }
     assert_eq!(counted.iter().sum::<u32>() as usize, hostile, "none was accepted");

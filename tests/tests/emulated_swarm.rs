@@ -5,15 +5,15 @@
 use std::{collections::BTreeMap, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use host_sim::{
-    air::{
+    episode::{Episode, Observer, TickView},
+    error::Result,
+    key,
+    medium::{
         events::Events,
-        faulty::RadioFaults,
+        faulty_link::RadioFaults,
         loss::Loss,
         options::{About, Delay, Faults, Liars},
     },
-    error::Result,
-    flight::{Moment, Observer, Start},
-    key,
     model::ModelFile,
     profiles::Profile,
     scene::Swarm,
@@ -22,9 +22,9 @@ use host_sim::{
         digest::EpisodeDigest,
         emulated::{Emulated, Link},
         networks::{AnySwarm, Network},
-        radio_swarm::Air,
+        radio_swarm::RadioConfig,
     },
-    world::{Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, World, coverage::Area, flock::Flock},
 };
 use system_tests::image;
 
@@ -52,61 +52,65 @@ struct Flown {
 struct Stories(Vec<String>);
 
 impl<W: World> Observer<W> for Stories {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 
-    fn lost(&mut self, _: u32, story: &str) {
+    fn robot_lost(&mut self, _: u32, story: &str) {
         self.0.push(story.to_owned());
     }
 }
 
-fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
-    let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::condition() };
+fn fly<W: Environment>(
+    told: &Told<'_>,
+    task: &W::Task,
+    swarm: &mut dyn Swarm<W::Task>,
+) -> (Flown, Vec<String>) {
+    let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::default_scenario() };
     let mut random = generator(told.seed, Purpose::Testing, 0);
-    let start = Start::draw(&W::default(), &condition, &mut random).unwrap();
+    let start = Episode::draw(&W::default(), &condition, &mut random).unwrap();
     let (mut digest, mut stories) = (EpisodeDigest::default(), Stories::default());
     let never = AtomicBool::new(false);
     let flight = start.fly(task, swarm, &mut [&mut digest, &mut stories], &never).unwrap();
-    let tally = flight.tally.unwrap();
-    let (heard, refused) = (tally.heard, tally.refused_by_name());
+    let counters = flight.counters.unwrap();
+    let (heard, refused) = (counters.heard, counters.refused_by_name());
     (Flown { digest: digest.finish(), score: flight.score, heard, refused }, stories.0)
 }
 
 /// Flies the robots that `make` constructs.
-fn fly_with<W: World>(
+fn fly_with<W: Environment>(
     told: &Told<'_>,
-    make: impl for<'w> FnOnce(&Network<'w, W::Task>, &Air<'_>) -> AnySwarm<'w, W::Task>,
+    make: impl for<'w> FnOnce(&Network<'w, W::Task>, &RadioConfig<'_>) -> AnySwarm<'w, W::Task>,
 ) -> (Flown, Vec<String>) {
     let model = model::<W>(told);
     let network = Network::<W::Task>::of(&model, told.link.profile).unwrap();
     assert!(network.rule.step > 0.0, "online learning is on");
     let key = key::read(Path::new(image::KEY)).unwrap();
     let (layout, faults) = (W::layout(), &told.faults);
-    let mut swarm = make(&network, &Air { layout: &layout, faults, swarm: 0, key });
+    let mut swarm = make(&network, &RadioConfig { layout: &layout, faults, swarm: 0, key });
     fly::<W>(told, &network.task, swarm.as_mut())
 }
 
-fn model<W: World>(told: &Told<'_>) -> ModelFile {
+fn model<W: Environment>(told: &Told<'_>) -> ModelFile {
     W::model(told.link.profile).unwrap()
 }
 
-fn fly_native<W: World>(told: &Told<'_>) -> Flown {
+fn fly_native<W: Environment>(told: &Told<'_>) -> Flown {
     fly_with::<W>(told, |network, air| network.native(air, told.robots, told.link.sealed).unwrap()).0
 }
 
-fn emulated<W: World>(told: &Told<'_>) -> Emulated {
+fn emulated<W: Environment>(told: &Told<'_>) -> Emulated {
     Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, &told.faults).unwrap()
 }
 
-fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
+fn fly_emulated<W: Environment>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
     fly_with::<W>(told, |network, air| {
         network.elsewhere(air, Box::new(robots), 0, told.robots, told.link.sealed).unwrap()
     })
 }
 
 /// Flies a swarm natively and in emulators, and compares all results.
-fn fly_both<W: World>(told: &Told<'_>) -> Flown {
+fn fly_both<W: Environment>(told: &Told<'_>) -> Flown {
     let native = fly_native::<W>(told);
     let (emulated, stories) = fly_emulated::<W>(told, emulated::<W>(told));
     assert_eq!(stories, [""; 0], "no robot was lost");
@@ -134,7 +138,7 @@ fn fifty_emulated_robots_equal_native_ones_bit_for_bit() {
 
 #[test]
 fn emulated_robots_of_every_task_equal_native_ones() {
-    fn check<W: World>() {
+    fn check<W: Environment>() {
         let image = image::build_with("robot", &[], &[("WDGNN_TASK", W::NAME)]).unwrap();
         let faults = Faults::default();
         let told = Told { link: UNSEALED, image: &image, robots: 12, ticks: 60, seed: 3, faults };
@@ -175,7 +179,7 @@ fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
             ..Faults::default()
         };
         let hostile = fly_both::<Flock>(&told(faults));
-        for reason in ["forged", "replayed", "untimely", "too-short", "implausible"] {
+        for reason in ["forged", "replayed", "out-of-window", "too-short", "implausible"] {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
         }
         // Each robot hears 5 forged frames per exchange.
@@ -272,7 +276,7 @@ fn emulated_robots_rotate_keys_as_native_ones_do() {
     let faults = Faults { seed: 1, ..Faults::parse(options).unwrap() };
     let told = Told { link, image: &image, robots: 8, ticks: 500, seed: 1, faults };
     let flown = fly_both::<Flock>(&told);
-    assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
+    assert!(flown.refused["key-update"] > 100, "{:?}", flown.refused);
     assert!(*flown.score.last().unwrap() < 0.5, "the swarm still flocks: {:?}", flown.score.last());
 }
 

@@ -24,7 +24,7 @@ use system_tests::{
     gateway::{IMAGE, Mixed, gateway_of, simulated},
     image::alone,
 };
-use wdgnn_link::error::Refusals;
+use wdgnn_link::error::FrameErrorCounts;
 use wdgnn_protocol::gateway::{BAUD, Deframer, FromGateway, Hello, MAX_MESSAGE, ToGateway};
 
 const MILLISECOND: u64 = SECOND / 1_000;
@@ -75,11 +75,11 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
             counts.taken_of_simulated as f64 >= 0.97 * 2.0 * counts.sent as f64,
             "seed {seed}: {counts:?}"
         );
-        assert_eq!(mixed.simulated.refused, Refusals::default(), "seed {seed}");
+        assert_eq!(mixed.simulated.counts.refused, FrameErrorCounts::default(), "seed {seed}");
         assert_eq!(refused(&mixed) - before, 0, "seed {seed}: frames that robots on chips refused in flight");
-        let seen: Vec<u16> = mixed.simulated.decoder.sightings.real.keys().copied().collect();
+        let seen: Vec<u16> = mixed.simulated.real.keys().copied().collect();
         assert_eq!(seen, [0, 1, 2], "seed {seed}");
-        assert!(mixed.simulated.decoder.sightings.taken.is_empty());
+        assert!(mixed.simulated.conflicts.is_empty());
         let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
         assert!(last < 0.002, "seed {seed}: the velocities agree, {last}");
         together += mixed.variation.iter().sum::<f64>();
@@ -122,7 +122,7 @@ fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     assert!(counts.sent + counts.late_down + 8 >= counts.given, "{counts:?}");
     assert_eq!((counts.late_up, counts.lost, counts.damaged), (0, 0, 0));
     assert_eq!(refused(&mixed) - refused_before, 0, "no frame was sent in another tick's time");
-    assert_eq!(mixed.simulated.refused, Refusals::default());
+    assert_eq!(mixed.simulated.counts.refused, FrameErrorCounts::default());
     assert_sound(mixed, 3);
 }
 
@@ -268,7 +268,7 @@ fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
         assert!(counts.taken_of_real > 0 && counts.heard > 0 && counts.given > 0, "{counts:?}");
         assert!(counts.sent + counts.late_down + counts.busy + 8 >= counts.given, "{counts:?}");
         assert_eq!((counts.late_up, counts.foreign), (0, 0), "{counts:?}");
-        assert_eq!(flight.decoder.sightings.real.len(), ROBOTS, "{:?}", flight.decoder.sightings);
+        assert_eq!(flight.real.len(), ROBOTS, "{:?}", flight.real);
         assert!(companions.status.success(), "{}", String::from_utf8_lossy(&companions.stderr));
     });
 }

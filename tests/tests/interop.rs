@@ -13,23 +13,24 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
-use wdgnn_core::tasks::flocking::Motion;
+use wdgnn_core::{
+    message::Message,
+    tasks::flocking::{Flocking, Motion},
+};
 use wdgnn_link::{
     encoding::{
-        Codec,
+        Encoding,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
         p2p57::P2p57,
     },
-    error::Refusal,
-    security::{
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-    },
+    error::FrameError,
+    link::{Link, Sealed, SealedEsb32},
+    security::{LinkSecurity, group_key::GroupKey, key::Key},
 };
 use wdgnn_robot::{
-    onboard::{self, BUFFER_BYTES, Robot},
+    onboard::{self, BUFFER_LEN, TaskRobot},
     ports::Sensed,
 };
 
@@ -134,16 +135,17 @@ fn python_decodes_encodes_or_rejects_every_golden_frame() {
     python(&["test_wire.py"], &[]);
 }
 
-fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
+fn exchanges<E: Encoding, S: LinkSecurity>(profile: &Profile, link: impl Fn(u32) -> Link<E, S>) {
     let model = model();
     let weights = model.weights();
-    let mut speaker: Robot<'_, P> = onboard::robot(7, &weights, codec()).unwrap();
+    let mut speaker: TaskRobot<'_, Flocking, _> =
+        onboard::robot(7, &weights, link(weights.checksum)).unwrap();
     let mut sent = Vec::new();
     for tick in 0..6 {
         speaker.sense(tick, Some(Sensed::now(motion(tick))));
-        for index in 0..P::FRAMES {
-            let mut buffer = [0; BUFFER_BYTES + 16];
-            let length = speaker.speak_frame(index, &mut buffer).unwrap();
+        for index in 0..E::FRAMES {
+            let mut buffer = [0; BUFFER_LEN + 16];
+            let length = speaker.send(index, &mut buffer).unwrap();
             sent.push((tick, buffer[..length].to_vec()));
         }
     }
@@ -154,38 +156,39 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
         // Python repeats the message as another sender.
         beacon["sender"] = 9.into();
         beacon["exchange"] = (*tick).into();
-        beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(P::FRAMES)).into();
+        beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(E::FRAMES)).into();
     }
-    let mut listener: Robot<'_, P> = onboard::robot(1, &weights, codec()).unwrap();
+    let mut listener: TaskRobot<'_, Flocking, _> =
+        onboard::robot(1, &weights, link(weights.checksum)).unwrap();
     for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
         listener.sense(*tick, Some(Sensed::now(motion(0))));
         let mut changed = frame.clone();
         *changed.last_mut().unwrap() ^= 0x80;
         if profile.key.is_some() {
-            assert_eq!(listener.hear(&mut changed.clone()), Err(Refusal::Forged));
+            assert_eq!(listener.receive(&mut changed.clone()), Err(FrameError::Forged));
         }
-        assert_eq!(listener.hear(&mut frame.clone()), Ok(()), "{}", profile.name);
-        assert_eq!(listener.hear(&mut original.clone()), Ok(()));
-        let heard: Vec<_> = listener.neighbours().map(|heard| (heard.beacon.sender, heard.beacon)).collect();
+        assert_eq!(listener.receive(&mut frame.clone()), Ok(()), "{}", profile.name);
+        assert_eq!(listener.receive(&mut original.clone()), Ok(()));
+        let heard: Vec<_> = listener.neighbors().map(|heard| (heard.message.sender, heard.message)).collect();
         let [(7, original), (9, copy)] = heard[..] else { panic!("{heard:?}") };
-        assert_eq!(original, wdgnn_core::Beacon { sender: 7, ..copy }, "bit for bit");
+        assert_eq!(original, Message { sender: 7, ..copy }, "bit for bit");
     }
 }
 
 #[test]
 fn robots_and_python_exchange_frames_on_every_profile() {
-    speaks_and_hears(&Profile::new("exact", false), || Exact);
-    speaks_and_hears(&Profile::new("dot154", false), Dot154::default);
-    speaks_and_hears(&Profile::new("espnow", false), EspNow::default);
-    speaks_and_hears(&Profile::new("esb32", false), || Esb32);
-    speaks_and_hears(&Profile::new("p2p57", false), || P2p57);
+    exchanges(&Profile::new("exact", false), Link::<Exact>::open);
+    exchanges(&Profile::new("dot154", false), Link::<Dot154>::open);
+    exchanges(&Profile::new("espnow", false), Link::<EspNow>::open);
+    exchanges(&Profile::new("esb32", false), Link::<Esb32>::open);
+    exchanges(&Profile::new("p2p57", false), Link::<P2p57>::open);
 }
 
 #[test]
 fn robots_and_python_exchange_sealed_frames() {
-    speaks_and_hears(&Profile::new("exact", true), || Sealed::new(Exact, &KEY));
-    speaks_and_hears(&Profile::new("dot154", true), || Sealed::new(Dot154::default(), &KEY));
-    speaks_and_hears(&Profile::new("espnow", true), || Sealed::new(EspNow::default(), &KEY));
-    speaks_and_hears(&Profile::new("esb32", true), || SealedEsb32::new(Esb32, &KEY));
-    speaks_and_hears(&Profile::new("p2p57", true), || Sealed::new(P2p57, &KEY));
+    exchanges(&Profile::new("exact", true), |model| Sealed::<Exact>::new(model, GroupKey::new(&KEY)));
+    exchanges(&Profile::new("dot154", true), |model| Sealed::<Dot154>::new(model, GroupKey::new(&KEY)));
+    exchanges(&Profile::new("espnow", true), |model| Sealed::<EspNow>::new(model, GroupKey::new(&KEY)));
+    exchanges(&Profile::new("esb32", true), |model| SealedEsb32::new(model, GroupKey::new(&KEY)));
+    exchanges(&Profile::new("p2p57", true), |model| Sealed::<P2p57>::new(model, GroupKey::new(&KEY)));
 }

@@ -48,7 +48,7 @@ fn the_live_page_is_current() {
 
 #[test]
 fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
-    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "run", "--json"])).unwrap();
+    let swarm: Value = serde_json::from_str(&cargo_run("host-sim", &["run", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
     browser.until("Number(document.documentElement.dataset.frame) > 20");

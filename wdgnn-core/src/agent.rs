@@ -7,6 +7,8 @@
 //! B_i    ← mean_j(B_j) − γ_t ∇_B J_i                    learning      consensus_step, descend
 //! ```
 
+use heapless::Vec;
+
 use crate::{
     adaptation::LocalAdaptation,
     filter::{self, DelayLines as _},
@@ -142,11 +144,12 @@ where
         let Config { model, learning: rule, offline_norm, .. } = config;
         let gradient = model.gradient(&self.loss_gradient(config, neighbors));
         let step = rule.step_at(self.tick.saturating_sub(self.first_tick.unwrap_or(self.tick)));
-        let params = neighbors.params();
+        let mut params = Vec::new();
+        neighbors.collect_params(&mut params);
         let mut report = ConsensusReport { mixed: params.len() as u8, ..ConsensusReport::default() };
 
         let (wide, offline) = (&mut self.wide, model.offline());
-        let unmixed = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
+        let unmixed = if step > 0.0 && rule.ridge > 0.0 { Some(*wide) } else { None };
         consensus_step(rule.mixing, wide, self.degree, &params, rule.clip * offline_norm);
         if let Some(unmixed) = unmixed {
             online::apply_ridge(wide, &unmixed, offline, step * rule.ridge);

@@ -73,9 +73,11 @@ impl<'a, M: Model, T: Task, const N: usize> Neighbors<'a, M, T, N> {
         alike.map(|Neighbor { message, .. }| (&message.taps, task.edge_weight(message.sender)))
     }
 
-    /// Wide parameters that arrived in this tick.
-    pub fn params(&self) -> Vec<NeighborParams<'a>, N> {
-        let mut params = Vec::new();
+    /// Appends the wide parameters that arrived in this tick.
+    ///
+    /// A list that is returned would be copied.
+    #[inline]
+    pub(crate) fn collect_params(&self, params: &mut Vec<NeighborParams<'a>, N>) {
         for Neighbor { message, shares_model, fresh } in &self.list {
             if let (Some(fresh), true) = (*fresh, *shares_model) {
                 // Both lists have the capacity N.
@@ -86,7 +88,6 @@ impl<'a, M: Model, T: Task, const N: usize> Neighbors<'a, M, T, N> {
                 });
             }
         }
-        params
     }
 }
 

@@ -12,8 +12,8 @@ use core::{
 };
 
 use wdgnn_link::security::{
-    group_key::ROSTER,
     key::{Key, parse_key},
+    managed_keys::ROSTER,
 };
 
 use crate::{

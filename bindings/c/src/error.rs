@@ -2,8 +2,8 @@
 
 use core::ffi::CStr;
 
-use wdgnn_core::{WeightsError, weights::Field};
-use wdgnn_link::Refusal;
+use wdgnn_core::weights::{Field, WeightsError};
+use wdgnn_link::error::FrameError;
 
 // Only the messages come from the macro: cbindgen reads the enumeration, which must be written out.
 macro_rules! errors {
@@ -193,12 +193,12 @@ impl Error {
     }
 }
 
-/// Code of the first frame error. The codes follow the order of `Refusal`.
+/// Code of the first frame error. The codes follow the order of `FrameError`.
 const FIRST_FRAME_ERROR: i32 = Error::FrameTooShort as i32;
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        Self::with_code(FIRST_FRAME_ERROR + refusal as i32).unwrap_or(Self::FrameOther)
+impl From<FrameError> for Error {
+    fn from(error: FrameError) -> Self {
+        Self::with_code(FIRST_FRAME_ERROR + error as i32).unwrap_or(Self::FrameOther)
     }
 }
 
@@ -231,10 +231,10 @@ mod tests {
 
     #[test]
     fn every_frame_error_has_a_unique_code_and_message() {
-        for refusal in Refusal::ALL {
-            let error = Error::from(*refusal);
-            assert_ne!(error, Error::FrameOther, "{refusal:?}");
-            assert_eq!(error as usize, 64 + *refusal as usize);
+        for frame_error in FrameError::ALL {
+            let error = Error::from(*frame_error);
+            assert_ne!(error, Error::FrameOther, "{frame_error:?}");
+            assert_eq!(error as usize, 64 + *frame_error as usize);
         }
         for error in Error::ALL {
             let same = Error::ALL.iter().filter(|other| other.message() == error.message());

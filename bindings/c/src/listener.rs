@@ -1,27 +1,31 @@
 //! Frame decoder for programs that are not robots: a ground station, a sniffer, a test.
 
 use wdgnn_core::{
-    Beacon,
-    filter::Chains,
+    filter::DelayLines,
     math,
+    message::{Message, MessageOf},
     model::Model,
     task::State,
-    tensor::{Tensor, span::Span},
+    tensor::{Tensor, param_range::ParamRange},
 };
-use wdgnn_link::{header::Link, security::key::Key};
-use wdgnn_robot::onboard::{ModelOf, Onboard};
+use wdgnn_link::{
+    encoding::Encoding,
+    link::{Link, MessageLink as _, RadioLink as _, Reception},
+    security::key::Key,
+};
+use wdgnn_robot::onboard::{ModelOf, OnboardTask};
 
 use crate::{
     error::Error,
-    robot::KeyedLink,
+    robot::KeyedSecurity,
     types::{self, MAX_STATE_LEN},
 };
 
 /// Maximum number of transmitted taps of all robot types: three taps of nine features.
 const MAX_TAPS: usize = 27;
 
-type ChainsOf<T> = <ModelOf<'static, T> as Model>::Chains;
-type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
+pub type TapsOf<T> = <ModelOf<'static, T> as Model>::Taps;
+pub type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 
 /// Decodes frames of any robot type.
 pub trait FrameReader {
@@ -29,31 +33,19 @@ pub trait FrameReader {
 }
 
 /// Listener: the receive state of its link, and the content of the last frame.
-pub struct Listener<T: Onboard, P> {
-    codec: P,
-    link: Link,
-    beacon: Beacon<T::State, ChainsOf<T>, WideOf<T>>,
+pub struct Listener<T: OnboardTask, E, S> {
+    link: Link<E, S>,
+    message: MessageOf<ModelOf<'static, T>, T>,
     state: [f32; MAX_STATE_LEN],
     taps: [f32; MAX_TAPS],
 }
 
-impl<T: Onboard, P: KeyedLink> Listener<T, P> {
-    pub fn new(checksum: u32, key: Option<&Key>) -> Result<Self, Error> {
-        const { assert!(ChainsOf::<T>::COUNT <= MAX_TAPS) };
-        let beacon = Beacon {
-            sender: 0,
-            boot: 0,
-            sequence: 0,
-            degree: 0,
-            state: T::State::zero(),
-            chains: ChainsOf::<T>::ZERO,
-            wide: WideOf::<T>::ZERO,
-        };
-        let link = Link { profile: P::profile(true), checksum };
+impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> Listener<T, E, S> {
+    pub fn new(model: u32, key: Option<&Key>) -> Result<Self, Error> {
+        const { assert!(TapsOf::<T>::LEN <= MAX_TAPS) };
         Ok(Self {
-            codec: P::with_key(key)?,
-            link,
-            beacon,
+            link: Link::new(model, S::with_key(key)?),
+            message: Message::empty(T::State::zero()),
             state: [0.0; MAX_STATE_LEN],
             taps: [0.0; MAX_TAPS],
         })
@@ -61,30 +53,31 @@ impl<T: Onboard, P: KeyedLink> Listener<T, P> {
 }
 
 /// First index and end index of a range, limited to `count`.
-fn bounds(span: Span, count: usize) -> (u16, u16) {
+fn bounds(range: ParamRange, count: usize) -> (u16, u16) {
     let count = count.min(usize::from(u16::MAX)) as u16;
-    (span.from.min(count), span.to.min(count))
+    (range.from.min(count), range.to.min(count))
 }
 
-impl<T: Onboard, P: KeyedLink> FrameReader for Listener<T, P> {
+impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> FrameReader for Listener<T, E, S> {
     fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Beacon, Error> {
-        let parts = self.codec.read(&self.link, now, frame, &mut self.beacon)?;
-        let Beacon { sender, boot, sequence, degree, state, chains, wide } = &self.beacon;
-        self.state.iter_mut().zip(state.numbers().as_ref()).for_each(|(to, from)| *to = *from);
-        let sent = chains.sent().flat_map(|(_, line)| line);
-        self.taps.iter_mut().zip(sent).for_each(|(to, from)| *to = math::flush(*from));
-        let (taps_begin, taps_end) = bounds(parts.taps, ChainsOf::<T>::COUNT);
-        let (wide_begin, wide_end) = bounds(parts.wide, WideOf::<T>::COUNT);
+        let boot_count = self.link.id(now, frame).map_or(0, |id| id.boot);
+        let Reception { sequence, payload, .. } = self.link.receive(now, frame, &mut self.message)?;
+        let Message { sender, degree, state, taps, wide, .. } = &self.message;
+        self.state.iter_mut().zip(state.to_array().as_ref()).for_each(|(to, from)| *to = *from);
+        let transmitted = taps.transmitted().flat_map(|(_, line)| line);
+        self.taps.iter_mut().zip(transmitted).for_each(|(to, from)| *to = math::flush(*from));
+        let (taps_begin, taps_end) = bounds(payload.taps, TapsOf::<T>::LEN);
+        let (wide_begin, wide_end) = bounds(payload.wide, WideOf::<T>::LEN);
         Ok(types::Beacon {
             sender: *sender,
             degree: *degree,
-            boot_count: *boot,
-            sequence: *sequence,
+            boot_count,
+            sequence,
             state: self.state.as_ptr(),
-            taps: parts.taps.of(&self.taps).as_ptr(),
+            taps: payload.taps.of(&self.taps).as_ptr(),
             taps_begin,
             taps_end,
-            wide: parts.wide.of(wide.numbers()).as_ptr(),
+            wide: payload.wide.of(wide.numbers()).as_ptr(),
             wide_begin,
             wide_end,
         })

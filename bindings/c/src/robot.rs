@@ -2,29 +2,26 @@
 
 use wdgnn_core::{
     task::State,
-    tensor::{Numbers, Tensor as _},
+    tensor::{Array, Tensor as _},
     weights::Weights,
 };
 use wdgnn_link::{
-    Refusal,
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
+    encoding::Encoding,
+    error::{FrameError, FrameErrorCounts},
+    link::{Link, RadioLink as _},
     security::{
+        KeyState as _, LinkSecurity, Open,
         aes::Aes,
-        group_key::{ROSTER, SealedWith},
+        group_key::GroupKey,
         key::Key,
+        managed_keys::{ManagedKeys, ROSTER},
     },
 };
 use wdgnn_robot::{
-    control_loop::{self, Hearing, MOST_FRAMES, MOST_VOUCHED, PortErrors},
-    onboard::{self, LONGEST_BUFFER, Onboard, Robot},
+    control_loop::{MAX_FRAMES, MAX_LATE_AUTH, PortErrors},
+    onboard::{self, MAX_BUFFER_LEN, OnboardTask, TaskRobot},
     persist,
-    ports::{Actuator, Sensed, Store},
+    ports::{Sensed, Store},
 };
 
 use crate::{
@@ -57,15 +54,15 @@ pub trait AnyRobot {
     fn restore(&mut self, record: &[u8]) -> Result<(), Error>;
 }
 
-/// Link profile with or without a group key.
-pub trait KeyedLink: Codec + Sized + Sync {
-    /// Link that has not received a frame.
-    fn with_key(key: Option<&Key>) -> Result<Self, Error>;
-
+/// Security of a link by the keys of a configuration.
+pub trait KeyedSecurity: LinkSecurity + Sized + Sync {
     /// Whether the group key can change in flight.
     const KEY_ROTATION: bool = false;
 
-    /// Link of a robot with this configuration.
+    /// Security of a link that has not received a frame.
+    fn with_key(key: Option<&Key>) -> Result<Self, Error>;
+
+    /// Security of a robot with this configuration.
     fn for_robot(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         if config.personal_key.is_some() || !config.peer_keys.is_empty() {
             return Err(Error::PersonalKeyUnused);
@@ -74,157 +71,168 @@ pub trait KeyedLink: Codec + Sized + Sync {
     }
 }
 
-macro_rules! unsealed {
-    ($($profile:ty),+) => {
-        $(impl KeyedLink for $profile {
-            fn with_key(key: Option<&Key>) -> Result<Self, Error> {
-                key.map_or(Ok(Self::default()), |_| Err(Error::KeyUnused))
-            }
-        })+
-    };
-}
-
-unsealed!(Exact, Dot154, EspNow, Esb32, P2p57);
-
-impl<P: Codec + Default + Sync, const TAG: usize> KeyedLink for SealedWith<P, Aes, TAG> {
+impl KeyedSecurity for Open {
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
-        key.map(|key| Self::new(P::default(), key)).ok_or(Error::KeyMissing)
+        key.map_or(Ok(Self), |_| Err(Error::KeyUnused))
     }
 }
 
-impl<P: Codec + Default + Sync, const TAG: usize> KeyedLink for SealedWith<P, Aes, TAG, ROSTER> {
+impl<const TAG: usize> KeyedSecurity for GroupKey<Aes, TAG> {
+    fn with_key(key: Option<&Key>) -> Result<Self, Error> {
+        key.map(Self::new).ok_or(Error::KeyMissing)
+    }
+}
+
+impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER> {
     const KEY_ROTATION: bool = true;
 
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
-        key.map(|key| Self::new(P::default(), key)).ok_or(Error::KeyMissing)
+        GroupKey::with_key(key).map(Self::new)
     }
 
     fn for_robot(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         let key = config.group_key.ok_or(Error::KeyMissing)?;
         let (personal, epoch) = config.personal_key.ok_or(Error::PersonalKeyMissing)?;
-        let link = Self::with_key(config.group_key)?.rekeyed(config.address, personal, epoch, key);
-        Ok(link.knowing(config.address, personal, config.peer_keys))
+        let keys = Self::with_key(config.group_key)?.with_key_rotation(config.address, personal, epoch, key);
+        Ok(keys.with_peer_keys(config.address, personal, config.peer_keys))
     }
 }
 
-/// Robot of the task `T` with the link `P`, and its counters.
-pub struct TypedRobot<T: Onboard, P: Codec> {
-    node: Robot<'static, P, T>,
+/// Robot of the task `T` with the link profile `E` and the security `S`, and its counters.
+pub struct TypedRobot<T: OnboardTask, E, S> {
+    robot: TaskRobot<'static, T, Link<E, S>>,
     /// Frames sent in this tick.
     sent_frames: u32,
     /// Frames outside the time window that were authenticated in this tick.
     late_authentications: u32,
-    hearing: Hearing,
+    /// Frames received in this tick, including rejected ones.
+    received: u32,
+    /// Frames rejected in this tick, by reason.
+    rejected: FrameErrorCounts,
     errors: PortErrors,
     counters: Counters,
 }
 
-impl<T: Onboard, P: KeyedLink> TypedRobot<T, P> {
+impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
     #[inline]
     pub fn new(config: &CheckedConfig<'_>) -> Result<Self, Error> {
-        let codec = P::for_robot(config)?;
+        let security = S::for_robot(config)?;
         let weights = Weights::open(config.weights)?;
         // A longer interval than the profile's is fine: it leaves time for more robots.
-        if weights.header.interval < P::profile(true).interval() {
+        if weights.header.interval < E::PROFILE.interval() {
             return Err(Error::ExchangeRate);
         }
-        let mut node = onboard::robot(config.address, &weights, codec)?;
-        node.set_boot(config.boot_count);
-        node.set_robots(config.swarm_size);
+        let mut link = Link::new(weights.checksum, security);
+        link.set_boot(config.boot_count);
+        link.set_swarm_size(config.swarm_size);
         Ok(Self {
-            node,
+            robot: onboard::robot(config.address, &weights, link)?,
             sent_frames: 0,
             late_authentications: 0,
-            hearing: Hearing::default(),
+            received: 0,
+            rejected: FrameErrorCounts::default(),
             errors: PortErrors::default(),
             counters: Counters::default(),
         })
     }
 
     /// Sender of a frame, if it is authenticated as a member of the swarm.
-    fn sender(&mut self, frame: &[u8], outcome: Result<(), Refusal>) -> Option<Sender> {
-        let identity = match outcome {
-            Ok(()) | Err(Refusal::Implausible | Refusal::TableFull) => P::identity(frame, self.node.tick()),
-            Err(Refusal::Untimely) if self.late_authentications < MOST_VOUCHED => {
+    fn sender(&mut self, frame: &[u8], result: Result<(), FrameError>) -> Option<Sender> {
+        let id = match result {
+            Ok(()) | Err(FrameError::Implausible | FrameError::TableFull) => {
+                self.robot.link().id(self.robot.tick(), frame)
+            }
+            Err(FrameError::OutOfWindow) if self.late_authentications < MAX_LATE_AUTH => {
                 self.late_authentications += 1;
-                self.node.vouch(frame)
+                self.robot.authenticate(frame)
             }
             Err(_) => None,
         }?;
-        let tick = identity.sequence / P::FRAMES.max(1);
-        Some(Sender { is_member: true, address: identity.sender, boot_count: identity.boot, tick })
+        let tick = id.sequence / E::FRAMES.max(1);
+        Some(Sender { is_member: true, address: id.sender, boot_count: id.boot, tick })
+    }
+
+    /// Clears the counters of a tick.
+    fn clear_tick(&mut self) {
+        (self.received, self.rejected) = (0, FrameErrorCounts::default());
+        self.errors = PortErrors::default();
     }
 }
 
-impl<T: Onboard, P: KeyedLink> AnyRobot for TypedRobot<T, P> {
+impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRobot<T, E, S> {
     fn begin_tick(&mut self, tick: u32, state: Option<&[f32]>, age: u32) -> Result<(), Error> {
         (self.sent_frames, self.late_authentications) = (0, 0);
-        (self.hearing, self.errors) = (Hearing::default(), PortErrors::default());
+        self.clear_tick();
         let sensed = state.map(|list| {
-            let mut numbers = <T::State as State>::Numbers::gather(list);
+            let mut numbers = <T::State as State>::Array::gather(list);
             // Decaying filters produce subnormal numbers, which the core rejects as noise.
             numbers.as_mut().iter_mut().filter(|x| x.is_subnormal()).for_each(|x| *x = 0.0);
-            Sensed { state: T::State::from_numbers(numbers), age }
+            Sensed { state: T::State::from_array(numbers), age }
         });
-        let used = self.node.sense(tick, sensed);
+        let used = self.robot.sense(tick, sensed);
         self.errors.sensor = u32::from(!used);
         if used || state.is_none() { Ok(()) } else { Err(Error::StateRejected) }
     }
 
     fn next_frame(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
-        if self.sent_frames >= P::FRAMES || !self.node.speaks() {
+        if self.sent_frames >= E::FRAMES || !self.robot.sends() {
             return Ok(0);
         }
         let index = self.sent_frames;
         self.sent_frames += 1;
-        self.node.speak_frame(index, buffer).ok_or_else(|| {
+        self.robot.send(index, buffer).ok_or_else(|| {
             self.errors.send += 1;
             Error::HeaderOverflow
         })
     }
 
     fn receive(&mut self, frame: &mut [u8], sender: &mut Sender) -> Result<(), Error> {
-        let outcome = if self.hearing.heard < MOST_FRAMES {
-            let outcome = self.node.hear(frame);
-            *sender = self.sender(frame, outcome).unwrap_or_default();
-            outcome
+        let result = if self.received < MAX_FRAMES {
+            let result = self.robot.receive(frame);
+            *sender = self.sender(frame, result).unwrap_or_default();
+            result
         } else {
-            Err(Refusal::Flood)
+            Err(FrameError::Flood)
         };
-        self.hearing.heard = self.hearing.heard.saturating_add(1);
-        outcome.map_err(|refusal| {
-            self.hearing.refused.count(refusal);
-            refusal.into()
+        self.received = self.received.saturating_add(1);
+        result.map_err(|error| {
+            self.rejected.count(error);
+            error.into()
         })
     }
 
     fn end_tick(&mut self) -> Report {
-        let report = control_loop::conclude(&mut self.node, &mut NoActuator, &self.hearing, self.errors);
+        let evicted = self.robot.end_receive() as u8;
+        let (command, verdict) = self.robot.decide();
+        let verdict = Verdict::from(verdict);
+        // The caller reads the command from the report and executes it.
+        self.robot.set_executed((verdict != Verdict::Blind).then_some(command));
+        let consensus = self.robot.learn();
         let counters = &mut self.counters;
-        counters.add_errors(&report.errors);
-        counters.received_frames = counters.received_frames.saturating_add(report.heard);
-        for (reason, count) in report.refused.iter() {
+        counters.add_errors(&self.errors);
+        counters.received_frames = counters.received_frames.saturating_add(self.received);
+        for (reason, count) in self.rejected.iter() {
             if let Some(sum) = counters.frame_errors.get_mut(reason as usize) {
                 *sum = sum.saturating_add(count);
             }
         }
-        let verdict = Verdict::from(report.verdict);
         counters.blind_ticks = counters.blind_ticks.saturating_add(u32::from(verdict == Verdict::Blind));
-        // A second call in this tick must not count the frames again.
-        (self.hearing, self.errors) = (Hearing::default(), PortErrors::default());
-        let mut command = [0.0; MAX_COMMAND_LEN];
-        command.iter_mut().zip(report.command.as_ref()).for_each(|(to, from)| *to = *from);
-        Report {
-            tick: report.tick,
-            received_frames: report.heard,
-            command,
+        let mut numbers = [0.0; MAX_COMMAND_LEN];
+        numbers.iter_mut().zip(command.as_ref()).for_each(|(to, from)| *to = *from);
+        let report = Report {
+            tick: self.robot.tick(),
+            received_frames: self.received,
+            command: numbers,
             verdict,
-            neighbors: report.neighbours,
-            evicted_neighbors: report.forgotten,
-            consensus_neighbors: report.agreement.mixed,
-            key_epoch: self.node.epoch(),
-            store_required: self.node.keys_unsaved(false),
-        }
+            neighbors: self.robot.neighbors().len() as u8,
+            evicted_neighbors: evicted,
+            consensus_neighbors: consensus.mixed,
+            key_epoch: self.robot.link().key_epoch(),
+            store_required: self.robot.link().has_unsaved_keys(),
+        };
+        // A second call in this tick must not count the frames again.
+        self.clear_tick();
+        report
     }
 
     fn counters(&self) -> &Counters {
@@ -232,50 +240,35 @@ impl<T: Onboard, P: KeyedLink> AnyRobot for TypedRobot<T, P> {
     }
 
     fn parameters(&self) -> &[f32] {
-        self.node.wide().numbers()
+        self.robot.agent().wide().numbers()
     }
 
     fn neighbor(&self, index: usize) -> Option<Neighbor> {
-        let found = self.node.neighbours().nth(index)?;
+        let entry = self.robot.neighbors().nth(index)?;
         let mut state = [0.0; MAX_STATE_LEN];
-        let numbers = found.beacon.state.numbers();
+        let numbers = entry.message.state.to_array();
         state.iter_mut().zip(numbers.as_ref()).for_each(|(to, from)| *to = *from);
         Some(Neighbor {
-            address: found.beacon.sender,
-            is_used: found.counts,
-            last_heard_tick: found.heard,
+            address: entry.message.sender,
+            is_used: entry.is_trusted,
+            last_heard_tick: entry.last_received,
             state,
         })
     }
 
     fn store(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut store = RecordStore { stored: None, saved_bytes: 0 };
-        persist::keep(&self.node, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
-        self.node.keys_unsaved(true);
+        persist::keep(&self.robot, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
+        self.robot.link_mut().set_keys_saved();
         Ok(store.saved_bytes)
     }
 
     fn restore(&mut self, record: &[u8]) -> Result<(), Error> {
         let mut store = RecordStore { stored: Some(record), saved_bytes: 0 };
-        match persist::resume(&mut self.node, &mut store, &mut [0; LONGEST_BUFFER]) {
+        match persist::resume(&mut self.robot, &mut store, &mut [0; MAX_BUFFER_LEN]) {
             Ok(true) => Ok(()),
             _ => Err(Error::RecordRejected),
         }
-    }
-}
-
-/// Actuator that does nothing: the caller reads the command from the report.
-struct NoActuator;
-
-impl<O> Actuator<O> for NoActuator {
-    type Error = ();
-
-    fn act(&mut self, _: &O) -> Result<(), ()> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<(), ()> {
-        Ok(())
     }
 }
 

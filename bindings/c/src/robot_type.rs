@@ -10,30 +10,34 @@ use core::marker::PhantomData;
 use wdgnn_core::{
     task::{State, Task},
     tasks::{coverage::Coverage, flocking::Flocking},
-    tensor::Numbers,
+    tensor::Array as _,
 };
 use wdgnn_link::{
     encoding::{
+        Encoding,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
         p2p57::P2p57,
     },
     security::{
-        group_key::{Rekeyable, RekeyableEsb32, Sealed, SealedEsb32},
+        Open,
+        aes::Aes,
+        group_key::GroupKey,
         key::Key,
+        managed_keys::{ManagedKeys, ROSTER},
     },
 };
 use wdgnn_robot::{
-    onboard::{ModelOf, Onboard, Robot},
+    onboard::{ModelOf, OnboardTask},
     persist,
 };
 
 use crate::{
     error::Error,
-    listener::{FrameReader, Listener},
+    listener::{FrameReader, Listener, TapsOf, WideOf},
     memory::{LISTENER_MAGIC, Placed, Prefix, ROBOT_MAGIC},
-    robot::{AnyRobot, CheckedConfig, KeyedLink, TypedRobot},
+    robot::{AnyRobot, CheckedConfig, KeyedSecurity, TypedRobot},
     types::{MAX_2D_ROBOT_BYTES, MAX_COMMAND_LEN, MAX_KEY_ROTATION_ROBOT_BYTES, MAX_STATE_LEN},
 };
 
@@ -98,29 +102,45 @@ pub(crate) trait AnyRobotType {
     unsafe fn listener<'a>(&self, prefix: *mut Prefix) -> &'a mut dyn FrameReader;
 }
 
-/// Robot type of the task `T` with the link `P`.
-struct Typed<T, P>(PhantomData<fn() -> (T, P)>);
+/// Security levels.
+type Sealed = GroupKey<Aes, 8>;
+type SealedEsb32 = GroupKey<Aes, 4>;
+type Managed = ManagedKeys<Aes, 8, ROSTER>;
+type ManagedEsb32 = ManagedKeys<Aes, 4, ROSTER>;
 
-impl<T: Onboard, P: KeyedLink + 'static> Typed<T, P> {
+/// Robot type of the task `T` with the link profile `E` and the security `S`.
+struct Typed<T, E, S>(PhantomData<fn() -> (T, E, S)>);
+
+impl<T, E, S> Typed<T, E, S>
+where
+    T: OnboardTask,
+    E: Encoding + Sync + 'static,
+    S: KeyedSecurity + 'static,
+{
     const TYPE: RobotType = {
-        assert!(<T::State as State>::Numbers::COUNT <= MAX_STATE_LEN && T::Output::COUNT <= MAX_COMMAND_LEN);
-        let max = if P::KEY_ROTATION { MAX_KEY_ROTATION_ROBOT_BYTES } else { MAX_2D_ROBOT_BYTES };
-        assert!(size_of::<usize>() > 4 || T::Output::COUNT > 2 || Placed::<TypedRobot<T, P>>::BYTES <= max);
+        assert!(<T::State as State>::Array::LEN <= MAX_STATE_LEN && T::Command::LEN <= MAX_COMMAND_LEN);
+        let max = if S::KEY_ROTATION { MAX_KEY_ROTATION_ROBOT_BYTES } else { MAX_2D_ROBOT_BYTES };
+        assert!(size_of::<usize>() > 4 || T::Command::LEN > 2 || Placed::<TypedRobot<T, E, S>>::BYTES <= max);
         RobotType(&Self(PhantomData))
     };
 }
 
-impl<T: Onboard, P: KeyedLink + 'static> AnyRobotType for Typed<T, P> {
+impl<T, E, S> AnyRobotType for Typed<T, E, S>
+where
+    T: OnboardTask,
+    E: Encoding + Sync + 'static,
+    S: KeyedSecurity + 'static,
+{
     fn sizes(&self) -> Sizes {
         Sizes {
-            robot_bytes: Placed::<TypedRobot<T, P>>::BYTES,
-            listener_bytes: Placed::<Listener<T, P>>::BYTES,
-            max_frame_bytes: <Robot<'_, P, T>>::frame_bytes(),
-            max_record_bytes: persist::record_bytes::<ModelOf<'_, T>>(P::KEY_ROTATION),
-            frames_per_exchange: P::FRAMES,
-            exchange_interval_ticks: P::profile(true).interval().into(),
-            state_len: <T::State as State>::Numbers::COUNT,
-            command_len: <T as Task>::Output::COUNT,
+            robot_bytes: Placed::<TypedRobot<T, E, S>>::BYTES,
+            listener_bytes: Placed::<Listener<T, E, S>>::BYTES,
+            max_frame_bytes: E::max_len::<T::State, TapsOf<T>, WideOf<T>>() + S::OVERHEAD,
+            max_record_bytes: persist::record_len::<ModelOf<'_, T>>(S::KEY_ROTATION),
+            frames_per_exchange: E::FRAMES,
+            exchange_interval_ticks: E::PROFILE.interval().into(),
+            state_len: <T::State as State>::Array::LEN,
+            command_len: <T as Task>::Command::LEN,
         }
     }
 
@@ -132,12 +152,14 @@ impl<T: Onboard, P: KeyedLink + 'static> AnyRobotType for Typed<T, P> {
         config: &CheckedConfig<'_>,
     ) -> Result<(), Error> {
         // SAFETY: by the caller's promise.
-        unsafe { Placed::create(memory, bytes, ROBOT_MAGIC, robot_type, || TypedRobot::<T, P>::new(config)) }
+        unsafe {
+            Placed::create(memory, bytes, ROBOT_MAGIC, robot_type, || TypedRobot::<T, E, S>::new(config))
+        }
     }
 
     unsafe fn robot<'a>(&self, prefix: *mut Prefix) -> &'a mut dyn AnyRobot {
         // SAFETY: by the caller's promise.
-        unsafe { Placed::<TypedRobot<T, P>>::value(prefix) }
+        unsafe { Placed::<TypedRobot<T, E, S>>::value(prefix) }
     }
 
     unsafe fn create_listener(
@@ -150,66 +172,68 @@ impl<T: Onboard, P: KeyedLink + 'static> AnyRobotType for Typed<T, P> {
     ) -> Result<(), Error> {
         // SAFETY: by the caller's promise.
         unsafe {
-            Placed::create(memory, bytes, LISTENER_MAGIC, robot_type, || Listener::<T, P>::new(checksum, key))
+            Placed::create(memory, bytes, LISTENER_MAGIC, robot_type, || {
+                Listener::<T, E, S>::new(checksum, key)
+            })
         }
     }
 
     unsafe fn listener<'a>(&self, prefix: *mut Prefix) -> &'a mut dyn FrameReader {
         // SAFETY: by the caller's promise.
-        unsafe { Placed::<Listener<T, P>>::value(prefix) }
+        unsafe { Placed::<Listener<T, E, S>>::value(prefix) }
     }
 }
 
 /// 2D flocking with profile `exact` (32-bit floats).
 /// State: x, y in m, vx, vy in m/s. Command: ax, ay in m/s². One exchange per tick.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_exact: RobotType = Typed::<Flocking, Exact>::TYPE;
+pub static wdgnn_flocking_exact: RobotType = Typed::<Flocking, Exact, Open>::TYPE;
 /// 2D flocking with profile `exact` (32-bit floats), sealed with the group key.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_exact_sealed: RobotType = Typed::<Flocking, Sealed<Exact>>::TYPE;
+pub static wdgnn_flocking_exact_sealed: RobotType = Typed::<Flocking, Exact, Sealed>::TYPE;
 /// 2D flocking with profile `exact` (32-bit floats), sealed, with key rotation in flight.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_exact_key_rotation: RobotType = Typed::<Flocking, Rekeyable<Exact>>::TYPE;
+pub static wdgnn_flocking_exact_key_rotation: RobotType = Typed::<Flocking, Exact, Managed>::TYPE;
 /// 2D flocking with profile `dot154` (IEEE 802.15.4).
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_dot154: RobotType = Typed::<Flocking, Dot154>::TYPE;
+pub static wdgnn_flocking_dot154: RobotType = Typed::<Flocking, Dot154, Open>::TYPE;
 /// 2D flocking with profile `dot154` (IEEE 802.15.4), sealed with the group key.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_dot154_sealed: RobotType = Typed::<Flocking, Sealed<Dot154>>::TYPE;
+pub static wdgnn_flocking_dot154_sealed: RobotType = Typed::<Flocking, Dot154, Sealed>::TYPE;
 /// 2D flocking with profile `dot154` (IEEE 802.15.4), sealed, with key rotation in flight.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_dot154_key_rotation: RobotType = Typed::<Flocking, Rekeyable<Dot154>>::TYPE;
+pub static wdgnn_flocking_dot154_key_rotation: RobotType = Typed::<Flocking, Dot154, Managed>::TYPE;
 /// 2D flocking with profile `espnow` (ESP-NOW).
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_espnow: RobotType = Typed::<Flocking, EspNow>::TYPE;
+pub static wdgnn_flocking_espnow: RobotType = Typed::<Flocking, EspNow, Open>::TYPE;
 /// 2D flocking with profile `espnow` (ESP-NOW), sealed with the group key.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_espnow_sealed: RobotType = Typed::<Flocking, Sealed<EspNow>>::TYPE;
+pub static wdgnn_flocking_espnow_sealed: RobotType = Typed::<Flocking, EspNow, Sealed>::TYPE;
 /// 2D flocking with profile `espnow` (ESP-NOW), sealed, with key rotation in flight.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_espnow_key_rotation: RobotType = Typed::<Flocking, Rekeyable<EspNow>>::TYPE;
+pub static wdgnn_flocking_espnow_key_rotation: RobotType = Typed::<Flocking, EspNow, Managed>::TYPE;
 /// 2D flocking with profile `esb32` (32-byte packets of the nRF24).
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_esb32: RobotType = Typed::<Flocking, Esb32>::TYPE;
+pub static wdgnn_flocking_esb32: RobotType = Typed::<Flocking, Esb32, Open>::TYPE;
 /// 2D flocking with profile `esb32` (32-byte packets of the nRF24), sealed with the group key.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_esb32_sealed: RobotType = Typed::<Flocking, SealedEsb32>::TYPE;
+pub static wdgnn_flocking_esb32_sealed: RobotType = Typed::<Flocking, Esb32, SealedEsb32>::TYPE;
 /// 2D flocking with profile `esb32` (32-byte packets of the nRF24), sealed, with key rotation in flight.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_esb32_key_rotation: RobotType = Typed::<Flocking, RekeyableEsb32>::TYPE;
+pub static wdgnn_flocking_esb32_key_rotation: RobotType = Typed::<Flocking, Esb32, ManagedEsb32>::TYPE;
 /// 2D flocking with profile `p2p57` (peer-to-peer packets of the Crazyflie).
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_p2p57: RobotType = Typed::<Flocking, P2p57>::TYPE;
+pub static wdgnn_flocking_p2p57: RobotType = Typed::<Flocking, P2p57, Open>::TYPE;
 /// 2D flocking with profile `p2p57` (peer-to-peer packets of the Crazyflie), sealed with the group key.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_p2p57_sealed: RobotType = Typed::<Flocking, Sealed<P2p57>>::TYPE;
+pub static wdgnn_flocking_p2p57_sealed: RobotType = Typed::<Flocking, P2p57, Sealed>::TYPE;
 /// 2D flocking with profile `p2p57` (peer-to-peer packets of the Crazyflie), sealed, with key rotation in flight.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_p2p57_key_rotation: RobotType = Typed::<Flocking, Rekeyable<P2p57>>::TYPE;
+pub static wdgnn_flocking_p2p57_key_rotation: RobotType = Typed::<Flocking, P2p57, Managed>::TYPE;
 /// 3D flocking with profile `exact`.
 /// State: x, y, z in m, vx, vy, vz in m/s. Command: ax, ay, az in m/s². One exchange per tick.
 #[unsafe(no_mangle)]
-pub static wdgnn_flocking_3d_exact: RobotType = Typed::<Flocking<3>, Exact>::TYPE;
+pub static wdgnn_flocking_3d_exact: RobotType = Typed::<Flocking<3>, Exact, Open>::TYPE;
 /// 2D coverage with profile `exact`. State and command have the units of wdgnn_flocking_exact.
 #[unsafe(no_mangle)]
-pub static wdgnn_coverage_exact: RobotType = Typed::<Coverage, Exact>::TYPE;
+pub static wdgnn_coverage_exact: RobotType = Typed::<Coverage, Exact, Open>::TYPE;

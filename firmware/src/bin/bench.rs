@@ -13,8 +13,8 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use firmware::board::ThisBoard as Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
-    filter::{Chain, NoChain, Stacked},
-    message::Beacon,
+    filter::{DelayLine, NoDelayLine, Stacked},
+    message::{Message, MessageOf},
     model::Model as _,
     online::Learning,
     tasks::flocking::{Flocking, Motion},
@@ -22,37 +22,39 @@ use wdgnn_core::{
     weights::{Aligned, Weights},
 };
 use wdgnn_link::{
-    encoding::{
-        Codec,
-        exact::{self, Exact},
-        half::Dot154,
-    },
-    header::Link,
+    encoding::{Encoding, Outgoing, exact::Exact, half::Dot154},
+    link::{Link, MessageLink as _, Sealed},
     security::{
+        LinkSecurity,
         ccm::{Block, BlockCipher},
-        group_key::{Sealed, SealedWith},
+        group_key::GroupKey,
     },
 };
 use wdgnn_robot::{
     control_loop,
-    node::BeaconOf,
-    onboard::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
-    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+    onboard::{self, BUFFER_LEN, RobotModel, TaskRobot},
+    ports::{Actuator, NoStore, PortSet, Radio, Received, Sensed, Sensor},
     tasks::MotionModel as _,
 };
 
+/// Robot of the bench, and the message that it sends.
+type Robot<L> = TaskRobot<'static, Flocking, L>;
+type RobotMessage = MessageOf<RobotModel<'static>, Flocking>;
+/// Link that is sealed by a cipher of nearly zero cost.
+type NullSealed = Link<Dot154, GroupKey<NullCipher, 8>>;
+
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
-static ROBOT: StaticCell<Robot<'static>> = StaticCell::new();
-static OPEN: StaticCell<Robot<'static, Dot154>> = StaticCell::new();
-static FREE: StaticCell<Robot<'static, SealedWith<Dot154, NullCipher, 8>>> = StaticCell::new();
-static SEALED: StaticCell<Robot<'static, Sealed<Dot154>>> = StaticCell::new();
+static ROBOT: StaticCell<Robot<Link<Exact>>> = StaticCell::new();
+static OPEN: StaticCell<Robot<Link<Dot154>>> = StaticCell::new();
+static NULL_SEALED: StaticCell<Robot<NullSealed>> = StaticCell::new();
+static SEALED: StaticCell<Robot<Sealed<Dot154>>> = StaticCell::new();
 static FRAMES: StaticCell<Aligned<Frames>> = StaticCell::new();
 
 const NEIGHBORS: usize = 8;
 
 /// Frames of the neighbors, each aligned to four bytes like a radio buffer.
 type Frames = [[u8; FRAME_LEN]; NEIGHBORS];
-const FRAME_LEN: usize = FRAME_BYTES.next_multiple_of(4);
+const FRAME_LEN: usize = onboard::FRAME_LEN.next_multiple_of(4);
 
 /// Emulated time per instruction, and per count of the 25 MHz timer.
 const INSTRUCTION_NS: u32 = 1024;
@@ -67,89 +69,86 @@ fn main() -> ! {
     peripherals.SYST.enable_counter();
 
     let Ok(weights) = Weights::open(&MODEL.0) else { Board::exit(false) };
-    let robot = load(&ROBOT, &weights, Exact);
+    let robot = load(&ROBOT, &weights, Link::open(weights.checksum));
     let Aligned(frames) = FRAMES.init(Aligned([[0; FRAME_LEN]; NEIGHBORS]));
-    let mut buffer = Aligned([0; BUFFER_BYTES]);
+    let mut buffer = Aligned([0; BUFFER_LEN]);
     let buffer = &mut buffer.0[..];
 
     // The first tick fills the neighbor table. Later ticks, with known neighbors, are the usual
     // case.
-    encode_all(robot, frames, 0);
+    encode_all(weights.checksum, frames, 0);
     run(robot, 0, &mut ReplayRadio::new(frames), buffer);
 
-    encode_all(robot, frames, 1);
+    encode_all(weights.checksum, frames, 1);
     let nothing = count(|| ());
-    let show = |verb: &str, counted: u32| defmt::println!("{=str} {=u32}", verb, counted - nothing);
+    let show = |step: &str, counted: u32| defmt::println!("{=str} {=u32}", step, counted - nothing);
     robot.sense(1, Some(Sensed::now(motion(0))));
-    show("speak", count(|| black_box(black_box(&mut *robot).speak(buffer))));
+    show("send", count(|| black_box(black_box(&mut *robot).send(0, buffer))));
     show(
-        "hear",
+        "receive",
         count(|| {
             for frame in frames.iter_mut() {
-                let frame = frame.get_mut(..FRAME_BYTES).unwrap_or_default();
-                black_box(black_box(&mut *robot).hear(black_box(frame)).is_ok());
+                let frame = frame.get_mut(..onboard::FRAME_LEN).unwrap_or_default();
+                black_box(black_box(&mut *robot).receive(black_box(frame)).is_ok());
             }
         }),
     );
-    show("settle", count(|| black_box(black_box(&mut *robot).settle())));
-    let mut features = [0.0; onboard::FEATURES];
-    show(
-        "observe and aggregate",
-        count(|| {
-            features = black_box(&*robot).observe();
-            robot.aggregate();
-        }),
-    );
-    show("infer", count(|| black_box(black_box(&mut *robot).infer(black_box(&features)))));
-    show("guard", count(|| black_box(black_box(&*robot).guard())));
+    show("end of reception", count(|| black_box(black_box(&mut *robot).end_receive())));
+    show("decide", count(|| black_box(black_box(&mut *robot).decide())));
     show("learn", count(|| black_box(black_box(&mut *robot).learn())));
-    show("agree", count(|| black_box(black_box(&mut *robot).agree())));
-    robot.behaviour_mut().learning = Learning::paper(1.0);
-    show("agree, by the paper's rule", count(|| black_box(black_box(&mut *robot).agree())));
-    robot.behaviour_mut().learning = weights.header.learning;
+    robot.config_mut().agent.learning = Learning::paper(1.0);
+    show("learn, by the paper's rule", count(|| black_box(black_box(&mut *robot).learn())));
+    robot.config_mut().agent.learning = weights.header.learning;
 
-    encode_all(robot, frames, 2);
+    encode_all(weights.checksum, frames, 2);
     let mut radio = ReplayRadio::new(frames);
     show("tick", count(|| run(robot, 2, &mut radio, buffer)));
 
-    let (written, read) = frame(Dot154::default(), buffer);
+    let group_key = || GroupKey::new(&[7; 16]);
+    let (written, read) = frame(Link::<Dot154>::open(0), buffer);
     show("write a dot154 frame", written);
     show("read a dot154 frame", read);
-    let (written, read) = frame(Sealed::new(Dot154::default(), &[7; 16]), buffer);
+    let (written, read) = frame(Sealed::<Dot154>::new(0, group_key()), buffer);
     show("write a dot154 frame, sealed", written);
     show("read a dot154 frame, sealed", read);
-    let good = robot.neighbours().len() == NEIGHBORS;
+    let good = robot.neighbors().len() == NEIGHBORS;
 
-    let aes = || Sealed::new(Dot154::default(), &[7; 16]);
-    let free = || SealedWith::with_cipher(Dot154::default(), NullCipher);
-    let (open, free, aes) = (
-        whole(&OPEN, &weights, Dot154::default, frames, buffer),
-        whole(&FREE, &weights, free, frames, buffer),
+    let open = || Link::open(weights.checksum);
+    let null = || Link::new(weights.checksum, GroupKey::with_cipher(NullCipher));
+    let aes = || Link::new(weights.checksum, group_key());
+    let (open, null, aes) = (
+        whole(&OPEN, &weights, open, frames, buffer),
+        whole(&NULL_SEALED, &weights, null, frames, buffer),
         whole(&SEALED, &weights, aes, frames, buffer),
     );
-    let (Some(open), Some(free), Some(aes)) = (open, free, aes) else { Board::exit(false) };
+    let (Some(open), Some(null), Some(aes)) = (open, null, aes) else { Board::exit(false) };
     show("tick, dot154", open[0]);
     show("tick, dot154, two heard", open[1]);
-    show("tick, dot154 sealed, without its AES", free[0]);
-    show("tick, dot154 sealed, without its AES, two heard", free[1]);
+    show("tick, dot154 sealed, without its AES", null[0]);
+    show("tick, dot154 sealed, without its AES, two heard", null[1]);
     show("tick, dot154 sealed", aes[0]);
     show("tick, dot154 sealed, two heard", aes[1]);
     Board::exit(good)
 }
 
-fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut ReplayRadio<'_>, buffer: &mut [u8]) {
-    let mut ports = Ports { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
+fn run<E: Encoding, S: LinkSecurity>(
+    robot: &mut Robot<Link<E, S>>,
+    tick: u32,
+    radio: &mut ReplayRadio<'_>,
+    buffer: &mut [u8],
+) {
+    let mut ports = PortSet { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
     black_box(control_loop::run(black_box(robot), tick, &mut ports, buffer));
 }
 
 /// Not inlined, so that its stack is released before the measurements.
 #[inline(never)]
-fn load<P: Codec>(
-    place: &'static StaticCell<Robot<'static, P>>,
+fn load<E: Encoding, S: LinkSecurity>(
+    cell: &'static StaticCell<Robot<Link<E, S>>>,
     weights: &Weights<'static>,
-    codec: P,
-) -> &'static mut Robot<'static, P> {
-    place.init_with(|| match onboard::robot(0, weights, codec) {
+    link: Link<E, S>,
+) -> &'static mut Robot<Link<E, S>> {
+    cell.init_with(|| match onboard::robot::<Flocking, _>(0, weights, link) {
         Ok(robot) => robot,
         Err(_) => Board::exit(false),
     })
@@ -158,44 +157,45 @@ fn load<P: Codec>(
 /// Instructions of a whole tick with eight and with two received frames, on a profile with one
 /// frame per exchange. `None` if a frame is rejected.
 #[inline(never)]
-fn whole<P: Codec>(
-    place: &'static StaticCell<Robot<'static, P>>,
+fn whole<E: Encoding, S: LinkSecurity>(
+    cell: &'static StaticCell<Robot<Link<E, S>>>,
     weights: &Weights<'static>,
-    codec: impl Fn() -> P,
+    link: impl Fn() -> Link<E, S>,
     frames: &mut Frames,
     buffer: &mut [u8],
 ) -> Option<[u32; 2]> {
-    let robot = load(place, weights, codec());
+    let robot = load(cell, weights, link());
     // The model exchanges in every tick, the profile does not.
-    let every = P::profile(true).interval().into();
-    let behaviour = robot.behaviour().every(every);
-    *robot.behaviour_mut() = if P::SEALED { behaviour.robust() } else { behaviour };
-    let encode_all = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
+    let interval = E::PROFILE.interval().into();
+    let config = robot.config().with_interval(interval);
+    *robot.config_mut() = if S::SEALED { config.robust() } else { config };
+    let encode_all = |exchange, frames: &mut Frames, robot: &Robot<Link<E, S>>| {
         let mut length = 0;
         for (sender, frame) in (1..).zip(frames) {
             // A plausible position and plausible parameters at that tick.
-            let tick = exchange * every;
-            let state = robot.task().predict(&motion(sender), tick);
-            let said = Beacon { state, wide: *robot.model().offline(), ..said(sender, tick) };
-            length = codec().encode(robot.link(), &said, exchange, 0, frame)?;
+            let tick = exchange * interval;
+            let config = &robot.config().agent;
+            let state = config.task.predict(&motion(sender), tick);
+            let message = Message { state, wide: *config.model.offline(), ..message(sender, tick) };
+            length = link().send(&message, exchange, 0, frame)?;
         }
         Some(length)
     };
     let mut counted = [0; 2];
     // In the first exchange all neighbors are new; in the last one only two are received.
-    for (exchange, heard) in (0..).zip([NEIGHBORS, NEIGHBORS, NEIGHBORS, 2]) {
-        let (tick, length) = (exchange * every, encode_all(exchange, frames, robot)?);
-        let mut radio = ReplayRadio { frames: frames.get(..heard)?.iter(), length };
+    for (exchange, received) in (0..).zip([NEIGHBORS, NEIGHBORS, NEIGHBORS, 2]) {
+        let (tick, length) = (exchange * interval, encode_all(exchange, frames, robot)?);
+        let mut radio = ReplayRadio { frames: frames.get(..received)?.iter(), length };
         match (&mut counted, exchange) {
             ([eight, _], 2) => *eight = count(|| run(robot, tick, &mut radio, buffer)),
             ([_, two], 3) => *two = count(|| run(robot, tick, &mut radio, buffer)),
             _ => run(robot, tick, &mut radio, buffer),
         }
-        if robot.neighbours().filter(|known| known.counts && known.heard == tick).count() != heard {
+        if robot.trusted().filter(|neighbor| neighbor.last_received == tick).count() != received {
             return None;
         }
     }
-    (robot.neighbours().len() == NEIGHBORS).then_some(counted)
+    (robot.neighbors().len() == NEIGHBORS).then_some(counted)
 }
 
 /// Block cipher of nearly zero cost, as a stand-in for AES hardware. Not secure.
@@ -248,42 +248,42 @@ fn motion(id: u16) -> Motion {
 
 /// Instructions to encode and to decode a frame; zeros if decoding fails.
 #[inline(never)]
-fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
-    let link = Link { profile: C::profile(true), checksum: 0 };
-    let (beacon, mut heard) = (said(1, 2), said(2, 2));
+fn frame<E: Encoding, S: LinkSecurity>(mut link: Link<E, S>, buffer: &mut [u8]) -> (u32, u32) {
+    let (sent, mut received) = (message(1, 2), message(2, 2));
     let mut length = None;
-    let written = count(|| length = codec.encode(&link, black_box(&beacon), 0, 0, buffer));
+    let written = count(|| length = link.send(black_box(&sent), 0, 0, buffer));
     let frame = length.and_then(|length| buffer.get_mut(..length)).unwrap_or_default();
     let mut good = false;
-    let read = count(|| good = codec.read(&link, 2, black_box(frame), black_box(&mut heard)).is_ok());
+    let read = count(|| good = link.receive(2, black_box(frame), black_box(&mut received)).is_ok());
     if good { (written, read) } else { (0, 0) }
 }
 
 /// Encodes the frames of the eight neighbors at `tick`, by ascending address.
-fn encode_all(robot: &Robot<'_>, frames: &mut Frames, tick: u32) {
+fn encode_all(model: u32, frames: &mut Frames, tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
-        let _ = exact::encode(&said(sender, tick), robot.link(), frame);
+        let message = message(sender, tick);
+        let out = Outgoing { message: &message, boot: 0, sequence: tick, model, round: 0 };
+        let _ = Exact::encode(&out, 0, frame);
     }
 }
 
-/// Beacon with distinct numbers of ordinary size.
-fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
+/// Message with distinct numbers of ordinary size.
+fn message(sender: u16, tick: u32) -> RobotMessage {
     let mut number = f32::from(sender);
     let mut next = || {
         number = (number * 1.37 + 0.11) % 1.0;
         number - 0.5
     };
-    let mut chain = Chain([[0.0; onboard::FEATURES]; onboard::TAPS]);
-    chain.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
+    let mut line = DelayLine([[0.0; onboard::FEATURES]; onboard::TAPS]);
+    line.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
     let mut wide = Filter([[[0.0; onboard::OUTPUTS]; onboard::FEATURES]; onboard::TAPS]);
     wide.0.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x = next());
-    Beacon {
+    Message {
         sender,
-        boot: 0,
-        sequence: tick,
+        tick,
         degree: NEIGHBORS as u8,
         state: motion(sender),
-        chains: Stacked { chain, above: NoChain },
+        taps: Stacked { line, above: NoDelayLine },
         wide,
     }
 }
@@ -296,7 +296,7 @@ struct ReplayRadio<'a> {
 
 impl<'a> ReplayRadio<'a> {
     fn new(frames: &'a Frames) -> Self {
-        Self { frames: frames.iter(), length: FRAME_BYTES }
+        Self { frames: frames.iter(), length: onboard::FRAME_LEN }
     }
 }
 

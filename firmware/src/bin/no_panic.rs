@@ -21,24 +21,27 @@ use wdgnn_core::{
 };
 use wdgnn_link::{
     encoding::{
-        Codec,
+        Encoding,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
         p2p57::P2p57,
     },
-    header::Identity,
+    header::FrameId,
+    link::Link,
     security::{
+        LinkSecurity, Open,
         aes::Aes,
         ccm::{Block, BlockCipher},
-        group_key::{Rekeyable, RekeyableEsb32, SealedWith},
+        group_key::GroupKey,
+        managed_keys::{ManagedKeys, ROSTER},
     },
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{self, LONGEST_BUFFER, Onboard},
+    onboard::{self, MAX_BUFFER_LEN, OnboardTask},
     persist,
-    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
+    ports::{Actuator, PortSet, Radio, Received, Sensed, Sensor, Store},
 };
 
 /// Ports with arbitrary behavior, as far as the compiler knows.
@@ -63,10 +66,10 @@ impl Radio for AnyPort {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
         black_box(buffer);
-        maybe(Some(Received { length: LONGEST_BUFFER, arrived: 0 }))
+        maybe(Some(Received { length: MAX_BUFFER_LEN, arrived_us: 0 }))
     }
 
-    fn vouched(&mut self, sender: &Identity, received: &Received) {
+    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
         black_box((sender, received));
     }
 }
@@ -97,7 +100,7 @@ impl Store for AnyPort {
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
         black_box(buffer);
-        maybe(Some(LONGEST_BUFFER))
+        maybe(Some(MAX_BUFFER_LEN))
     }
 
     fn save(&mut self, bytes: &[u8]) -> Result<(), ()> {
@@ -127,59 +130,63 @@ impl BlockCipher for AnyCipher {
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 
 /// Pairwise keys of the peers.
-static ROSTER: &[[u8; 16]] = &[[7; 16]; 5];
+static PEER_KEYS: &[[u8; 16]] = &[[7; 16]; 5];
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
     fly_on_every_link::<Flocking<2>>();
     fly_on_every_link::<Flocking<3>>();
     fly_on_every_link::<Coverage>();
-    fly::<Flocking<2>, _>(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
-    fly::<Flocking<2>, _>(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
+    fly::<Flocking<2>, Dot154, _>(GroupKey::<_, 8>::with_cipher(AnyCipher));
+    fly::<Flocking<2>, Esb32, _>(GroupKey::<_, 4>::with_cipher(AnyCipher));
     // Key rotation.
-    let key = black_box([7; 16]);
-    fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).rekeyed(
-        black_box(7),
-        &key,
-        black_box(0),
-        &key,
-    ));
-    fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).rekeyed(black_box(7), &key, black_box(0), &key));
+    let (id, epoch, key) = (black_box(7), black_box(0), black_box([7; 16]));
+    fly::<Flocking<2>, Dot154, _>(managed::<8>(&key).with_key_rotation(id, &key, epoch, &key));
+    fly::<Flocking<2>, Esb32, _>(managed::<4>(&key).with_key_rotation(id, &key, epoch, &key));
     // Peer authentication.
-    let roster = black_box(ROSTER);
-    fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).knowing(black_box(7), &key, roster));
-    fly::<Flocking<3>, _>(Rekeyable::new(Exact, &key).knowing(black_box(7), &key, roster));
-    fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).knowing(black_box(7), &key, roster));
+    let roster = black_box(PEER_KEYS);
+    fly::<Flocking<2>, Dot154, _>(managed::<8>(&key).with_peer_keys(id, &key, roster));
+    fly::<Flocking<3>, Exact, _>(managed::<8>(&key).with_peer_keys(id, &key, roster));
+    fly::<Flocking<2>, Esb32, _>(managed::<4>(&key).with_peer_keys(id, &key, roster));
     loop {
         cortex_m::asm::wfi();
     }
 }
 
-/// Runs a task on every profile, plain and sealed.
-fn fly_on_every_link<T: Onboard>() {
-    fly_plain_and_sealed::<T, _>(Exact);
-    fly_plain_and_sealed::<T, _>(Dot154::default());
-    fly_plain_and_sealed::<T, _>(EspNow::default());
-    fly_plain_and_sealed::<T, _>(Esb32);
-    fly_plain_and_sealed::<T, _>(P2p57);
+fn managed<const TAG: usize>(key: &[u8; 16]) -> ManagedKeys<Aes, TAG, ROSTER> {
+    ManagedKeys::new(GroupKey::new(key))
 }
 
-fn fly_plain_and_sealed<T: Onboard, P: Codec + Copy>(codec: P) {
+/// Runs a task on every profile, plain and sealed.
+fn fly_on_every_link<T: OnboardTask>() {
+    fly_plain_and_sealed::<T, Exact>();
+    fly_plain_and_sealed::<T, Dot154>();
+    fly_plain_and_sealed::<T, EspNow>();
+    fly_plain_and_sealed::<T, Esb32>();
+    fly_plain_and_sealed::<T, P2p57>();
+}
+
+fn fly_plain_and_sealed<T: OnboardTask, E: Encoding>() {
     let key = black_box([7; 16]);
-    fly::<T, _>(codec);
-    fly::<T, _>(SealedWith::<_, Aes, 8>::new(codec, &key));
-    fly::<T, _>(SealedWith::<_, Aes, 4>::new(codec, &key));
+    fly::<T, E, _>(Open);
+    fly::<T, E, _>(GroupKey::<Aes, 8>::new(&key));
+    fly::<T, E, _>(GroupKey::<Aes, 4>::new(&key));
 }
 
 /// Runs a robot with task `T` on one link.
-fn fly<T: Onboard, P: Codec>(codec: P) {
-    let mut buffer = [0; LONGEST_BUFFER];
+fn fly<T: OnboardTask, E: Encoding, S: LinkSecurity>(security: S) {
+    let mut buffer = [0; MAX_BUFFER_LEN];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
-    let Ok(mut robot) = onboard::robot::<T, _>(black_box(7), &weights, codec) else { return };
+    let link = Link::<E, S>::new(weights.checksum, security);
+    let Ok(mut robot) = onboard::robot::<T, _>(black_box(7), &weights, link) else { return };
     let _ = black_box(persist::resume(&mut robot, &mut AnyPort, &mut buffer));
     for tick in 0..black_box(1_000) {
-        let mut ports =
-            Ports { radio: &mut AnyPort, sensor: &mut AnyPort, actuator: &mut AnyPort, store: &mut AnyPort };
+        let mut ports = PortSet {
+            radio: &mut AnyPort,
+            sensor: &mut AnyPort,
+            actuator: &mut AnyPort,
+            store: &mut AnyPort,
+        };
         black_box(control_loop::run(&mut robot, tick, &mut ports, &mut buffer));
     }
 }

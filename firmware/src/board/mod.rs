@@ -1,27 +1,18 @@
 //! Boards: the hardware of a robot, one folder per board.
 
 use wdgnn_core::task::NodeId;
-use wdgnn_link::security::{ccm::BlockCipher, key::Key};
-use wdgnn_robot::{
-    control_loop::Report,
-    onboard::{Onboard, Robot},
-    ports::{Clock, Ports, Radio, Store},
-};
+#[cfg(sealed)]
+use wdgnn_link::security::ccm::BlockCipher;
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::{control_loop::Report, onboard::OnboardTask, ports::Clock};
 
-use crate::link::Link;
+use crate::link::Robot;
 
-/// Hardware of a robot. A board supports every task whose state its sensor reads and whose commands
-/// its actuator accepts.
+/// Hardware of a robot. A board supports every task for whose state and command it has
+/// [`Ports`](wdgnn_robot::ports::Ports).
 pub trait Board: Clock + Sized {
-    /// Radio port.
-    type Radio: Radio;
-    /// Sensor port.
-    type Sensor;
-    /// Actuator port.
-    type Actuator;
-    /// Nonvolatile store.
-    type Store: Store;
     /// Block cipher that seals frames.
+    #[cfg(sealed)]
     type Cipher: BlockCipher;
 
     /// Initializes the board.
@@ -31,6 +22,7 @@ pub trait Board: Clock + Sized {
     fn halt() -> !;
 
     /// Block cipher with the group key.
+    #[cfg(sealed)]
     fn cipher(key: &Key) -> Self::Cipher;
 
     /// Address of the robot.
@@ -45,28 +37,18 @@ pub trait Board: Clock + Sized {
     /// Pairwise keys that authenticate the peers, by address; empty without peer authentication.
     fn roster(&self) -> &'static [Key];
 
-    /// The nonvolatile store.
-    fn store(&mut self) -> &mut Self::Store;
-
     /// Boot count for a robot without a stored one. It must not lead to a reused sequence number.
     fn fallback_boot_count(&mut self) -> u32;
 
     /// Called once before the first tick. `resumed` is true if the parameters come from the store.
-    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool);
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, resumed: bool);
 
     /// Called before each tick.
-    fn before_tick<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]);
-
-    /// Ports of the robot for a tick.
-    fn ports(&mut self) -> PortsOf<'_, Self>;
+    fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]);
 
     /// Called after each tick.
-    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>);
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>);
 }
-
-/// Ports of board `B`.
-pub type PortsOf<'a, B> =
-    Ports<'a, <B as Board>::Radio, <B as Board>::Sensor, <B as Board>::Actuator, <B as Board>::Store>;
 
 macro_rules! boards {
     ($($feature:literal: $folder:ident),+ $(,)?) => {

@@ -321,6 +321,6 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Radio for Nrf24<S, C, T> {
         }
         let Some(Packet { bytes, arrived }) = self.received.pop_front() else { return Ok(None) };
         buffer.iter_mut().zip(bytes).take(self.length.into()).for_each(|(to, from)| *to = from);
-        Ok(Some(Received { length: self.length.into(), arrived }))
+        Ok(Some(Received { length: self.length.into(), arrived_us: arrived }))
     }
 }

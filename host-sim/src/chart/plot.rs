@@ -1,4 +1,4 @@
-//! StateLayout of line charts and bar charts.
+//! Layout of line charts and bar charts.
 
 use std::fmt::Write as _;
 

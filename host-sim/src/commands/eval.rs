@@ -242,7 +242,7 @@ impl<W: Environment> Evaluation<'_, W> {
         ))
     }
 
-    /// Trains and evaluates realizations one after the other. The networks of the last one remain in the eval, for the replay.
+    /// Trains and evaluates realizations one after the other. The networks of the last one remain in the evaluation, for the replay.
     fn realize(&mut self, count: usize) -> Result<Vec<ControllerResult>> {
         let stop = stop_on_interrupt()?;
         let recipe = self.arguments.recipe.recipe.unwrap_or_else(Recipe::<W>::usual);

@@ -68,7 +68,7 @@ pub struct TrainArguments {
     /// Replace the output file if it exists.
     #[arg(long, conflicts_with = "resume")]
     pub force: bool,
-    /// Payload of the network.
+    /// Parts of the network.
     #[arg(long, value_enum, default_value = "wd-gnn", hide_possible_values = true)]
     pub architecture: Architecture,
     /// Training method: through, ours (imitation), paper or evolve [default: through if the task has a derivative, else ours

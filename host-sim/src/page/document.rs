@@ -1,4 +1,4 @@
-//! Payload of all pages: document, templates, tables.
+//! Parts of all pages: document, templates, tables.
 
 use serde::Serialize;
 

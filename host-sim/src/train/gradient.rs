@@ -1,6 +1,6 @@
 //! Gradient of the imitation loss over a batch.
 //!
-//! Payload of a batch have a fixed size and are summed in order, so results do not depend on the
+//! Parts of a batch have a fixed size and are summed in order, so results do not depend on the
 //! number of threads.
 
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use crate::links::Links;
 
 /// Samples per part: taps, hidden features and gradients fit the nearest cache.
 type Part = Block<8>;
-/// Payload per task of a thread.
+/// Parts per task of a thread.
 const PARTS: usize = 8;
 
 /// Imitation loss of one output.

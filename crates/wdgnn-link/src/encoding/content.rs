@@ -1,80 +1,66 @@
-//! Lists of numbers in a frame, borrowed from a message.
-//!
-//! The types serialize as tuples of numbers, so postcard writes them without a length.
+//! Lists of numbers in a frame: [`Writer`] writes them behind a header, functions read them.
 
-use serde::{Serialize, Serializer, ser::SerializeTuple as _};
+use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
-    math,
     message::Message,
     tensor::{Tensor, kernels, param_range::ParamRange},
 };
 
 use super::halves;
-use crate::{error::FrameError, frames::fixed::F16, header::Payload};
+use crate::{error::FrameError, header::Payload};
 
-/// Numbers as `f32`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FloatList<'a>(pub &'a [f32]);
-
-/// Numbers in half precision.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HalfList<'a>(pub &'a [f32]);
-
-/// Transmitted taps as `f32`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FloatTaps<'a, L>(pub &'a L);
-
-/// Range of the transmitted taps in half precision.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HalfTaps<'a, L>(pub &'a L, pub ParamRange);
-
-impl Serialize for FloatList<'_> {
-    #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(self.0.len())?;
-        for number in self.0 {
-            tuple.serialize_element(&math::flush(*number))?;
-        }
-        tuple.end()
-    }
+/// Writes a frame: its header by postcard, then lists of numbers in blocks.
+///
+/// A list takes half of the instructions that postcard takes for single numbers.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    rest: &'a mut [u8],
+    length: usize,
 }
 
-impl Serialize for HalfList<'_> {
+impl<'a> Writer<'a> {
+    /// Writes a header. Returns `None` if the buffer is too short.
     #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(self.0.len())?;
-        for number in self.0 {
-            tuple.serialize_element(&F16::new(*number))?;
-        }
-        tuple.end()
+    pub fn new(header: &impl Serialize, buffer: &'a mut [u8]) -> Option<Self> {
+        let length = postcard::to_slice(header, buffer).ok()?.len();
+        Some(Self { rest: buffer.get_mut(length..)?, length })
     }
-}
 
-impl<L: DelayLines> Serialize for FloatTaps<'_, L> {
-    #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(L::LEN)?;
-        for (_, line) in self.0.transmitted() {
-            for number in line {
-                tuple.serialize_element(&math::flush(*number))?;
-            }
-        }
-        tuple.end()
+    /// Returns the next `length` bytes of the frame.
+    fn take(&mut self, length: usize) -> Option<&'a mut [u8]> {
+        let (bytes, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(length)?;
+        (self.rest, self.length) = (rest, self.length + length);
+        Some(bytes)
     }
-}
 
-impl<L: DelayLines> Serialize for HalfTaps<'_, L> {
+    /// Writes numbers as `f32`.
+    pub fn floats(&mut self, numbers: &[f32]) -> Option<()> {
+        kernels::write(self.take(4 * numbers.len())?, numbers);
+        Some(())
+    }
+
+    /// Writes numbers in half precision.
+    pub fn halves(&mut self, numbers: &[f32]) -> Option<()> {
+        halves::write(self.take(2 * numbers.len())?, numbers);
+        Some(())
+    }
+
+    /// Writes the transmitted taps as `f32`.
     #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(lines, range) = self;
-        let mut tuple = serializer.serialize_tuple(range.count(L::LEN as u16))?;
-        for (from, line) in lines.transmitted() {
-            for number in range.beyond(from as u16).of(line) {
-                tuple.serialize_element(&F16::new(*number))?;
-            }
-        }
-        tuple.end()
+    pub fn float_taps<L: DelayLines>(&mut self, lines: &L) -> Option<()> {
+        lines.transmitted().try_for_each(|(_, line)| self.floats(line))
+    }
+
+    /// Writes a range of the transmitted taps in half precision.
+    #[inline]
+    pub fn half_taps<L: DelayLines>(&mut self, lines: &L, range: ParamRange) -> Option<()> {
+        lines.transmitted().try_for_each(|(from, line)| self.halves(range.beyond(from as u16).of(line)))
+    }
+
+    /// Length of the frame in bytes.
+    pub fn length(&self) -> usize {
+        self.length
     }
 }
 
@@ -132,7 +118,8 @@ mod tests {
     fn last_tap_of_each_line_is_not_transmitted() {
         let two = lines([-7.0, 9.0], [3.0, -8.0, 11.0]);
         let mut bytes = [0; 16];
-        assert_eq!(postcard::to_slice(&FloatTaps(&two), &mut bytes).map(|bytes| bytes.len()), Ok(16));
+        let mut writer = Writer::new(&(), &mut bytes).unwrap();
+        assert_eq!((writer.float_taps(&two), writer.length()), (Some(()), 16));
         let mut read_back = Two::ZERO;
         assert!(read_taps(&mut read_back, &bytes));
         assert_eq!(read_back, lines([-7.0, 0.0], [3.0, -8.0, 0.0]));
@@ -143,8 +130,9 @@ mod tests {
         let two = lines([-7.0, 9.0], [3.0, -8.0, 11.0]);
         let range = ParamRange { from: 1, to: 3 };
         let mut bytes = [0; 4];
-        assert_eq!(postcard::to_slice(&HalfTaps(&two, range), &mut bytes).map(|bytes| bytes.len()), Ok(4));
-        assert!(postcard::to_slice(&HalfTaps(&two, range), &mut [0; 3]).is_err());
+        let mut writer = Writer::new(&(), &mut bytes).unwrap();
+        assert_eq!((writer.half_taps(&two, range), writer.length()), (Some(()), 4));
+        assert_eq!(Writer::new(&(), &mut [0; 3]).unwrap().half_taps(&two, range), None);
         let mut message = Message::<Motion<2>, Two, Filter<1, 1, 1>>::empty(Motion::REST);
         let payload = Payload { taps: range, wide: ParamRange::NONE };
         assert_eq!(read_halves(&mut message, payload, &bytes), Ok(&[][..]));

@@ -3,7 +3,6 @@
 //! Each frame has the state in half precision and a piece of six numbers: taps in all frames of an
 //! exchange but the last, wide parameters in the last.
 
-use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -13,10 +12,9 @@ use wdgnn_core::{
 
 use super::{
     Encoding, Outgoing, check_length,
-    content::{HalfList, HalfTaps, read_halves},
+    content::{Writer, read_halves},
     half::{MAX_NUMBERS, check_first, first_byte},
     p2p57::read_state,
-    to_slice,
 };
 use crate::{
     error::FrameError,
@@ -54,16 +52,6 @@ pub(crate) fn nearest(low: u32, around: u32) -> u32 {
     // Sequence numbers are neither negative nor above `u32::MAX`.
     let found = if found < 0 { found + all } else { found };
     u32::try_from(found).unwrap_or_else(|_| (found - all) as u32)
-}
-
-/// Frame of a message. One of taps and wide parameters is empty; zeros fill the piece.
-#[derive(Serialize)]
-struct Esb32Out<'a, L: DelayLines> {
-    header: Esb32Header,
-    state: HalfList<'a>,
-    taps: HalfTaps<'a, L>,
-    wide: HalfList<'a>,
-    padding: HalfList<'a>,
 }
 
 impl Esb32 {
@@ -133,17 +121,15 @@ impl Encoding for Esb32 {
             sequence: U24Le::new(out.sequence),
             piece: piece | obstacle,
         };
-        let state = state.to_array();
         let wide = payload.wide.of(wide.numbers());
         let used = payload.taps.count(L::LEN as u16) + wide.len();
-        let frame = Esb32Out {
-            header,
-            state: HalfList(state.as_ref()),
-            taps: HalfTaps(taps, payload.taps),
-            wide: HalfList(wide),
-            padding: HalfList(PADDING.get(used..).unwrap_or_default()),
-        };
-        to_slice(&frame, buffer)
+        let mut writer = Writer::new(&header, buffer)?;
+        writer.halves(state.to_array().as_ref())?;
+        // One of taps and wide parameters is empty; zeros fill the piece.
+        writer.half_taps(taps, payload.taps)?;
+        writer.halves(wide)?;
+        writer.halves(PADDING.get(used..).unwrap_or_default())?;
+        Some(writer.length())
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(

@@ -3,7 +3,6 @@
 //! A frame is a header, the sender's state, its taps and its wide parameters. All fields are
 //! little-endian and have a fixed length (`docs/wire-format.md`).
 
-use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -13,8 +12,7 @@ use wdgnn_core::{
 
 use super::{
     Encoding, Outgoing, check_length, check_model,
-    content::{FloatList, FloatTaps, read_taps},
-    to_slice,
+    content::{Writer, read_taps},
 };
 use crate::{
     error::FrameError,
@@ -36,15 +34,6 @@ pub type ExactUnfolded = Float<{ Profile::ExactUnfolded as u8 }>;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Float<const CODE: u8>;
 
-/// Frame of a message.
-#[derive(Serialize)]
-struct FloatFrame<'a, L: DelayLines> {
-    header: ExactHeader,
-    state: FloatList<'a>,
-    taps: FloatTaps<'a, L>,
-    wide: FloatList<'a>,
-}
-
 /// Numbers of the state, the taps and the wide parameters.
 const fn dimensions<S: State, L: DelayLines, W: Tensor>() -> (u8, u16, u16) {
     const { assert!(S::Array::LEN < 1 << 8 && L::LEN < 1 << 16 && W::LEN < 1 << 16) };
@@ -61,6 +50,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
     const PROFILE: Profile =
         if CODE == Profile::Exact as u8 { Profile::Exact } else { Profile::ExactUnfolded };
     const FRAMES: u32 = 1;
+    const IS_WHOLE: bool = true;
     const HEADER_LEN: usize = HEADER_LEN;
 
     fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
@@ -98,9 +88,11 @@ impl<const CODE: u8> Encoding for Float<CODE> {
             sequence: U32Le::new(out.sequence),
             degree: *degree,
         };
-        let state = state.to_array();
-        let (state, wide) = (FloatList(state.as_ref()), FloatList(wide.numbers()));
-        to_slice(&FloatFrame { header, state, taps: FloatTaps(taps), wide }, buffer)
+        let mut writer = Writer::new(&header, buffer)?;
+        writer.floats(state.to_array().as_ref())?;
+        writer.float_taps(taps)?;
+        writer.floats(wide.numbers())?;
+        Some(writer.length())
     }
 
     #[inline]

@@ -7,7 +7,6 @@
 //! Half precision is IEEE 754 binary16, rounded to nearest even. Larger magnitudes are sent as the
 //! largest finite number.
 
-use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -17,8 +16,7 @@ use wdgnn_core::{
 
 use super::{
     Encoding, Outgoing, check_length, check_model,
-    content::{FloatList, HalfList, HalfTaps, read_halves},
-    to_slice,
+    content::{Writer, read_halves},
 };
 use crate::{
     error::FrameError,
@@ -89,15 +87,6 @@ pub type EspNow = Half<{ Profile::EspNow as u8 }, { u16::MAX }, 250>;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Half<const CODE: u8, const RUN: u16, const LIMIT: usize>;
 
-/// Frame of a message.
-#[derive(Serialize)]
-struct HalfFrame<'a, L: DelayLines> {
-    header: CompactHeader,
-    state: FloatList<'a>,
-    taps: HalfTaps<'a, L>,
-    wide: HalfList<'a>,
-}
-
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> {
     /// Length of a frame without wide parameters.
     const fn min_len<S: State, L: DelayLines>() -> usize {
@@ -156,14 +145,11 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Encoding for Half<CODE,
     ) -> Option<usize> {
         let part = (out.round % Self::parts::<S, L, W>().max(1)) as u8;
         let Message { state, taps, wide, .. } = out.message;
-        let state = state.to_array();
-        let frame = HalfFrame {
-            header: compact_header(out, Self::PROFILE, part),
-            state: FloatList(state.as_ref()),
-            taps: HalfTaps(taps, ParamRange::ALL),
-            wide: HalfList(Self::run::<S, L, W>(part).of(wide.numbers())),
-        };
-        to_slice(&frame, buffer)
+        let mut writer = Writer::new(&compact_header(out, Self::PROFILE, part), buffer)?;
+        writer.floats(state.to_array().as_ref())?;
+        writer.half_taps(taps, ParamRange::ALL)?;
+        writer.halves(Self::run::<S, L, W>(part).of(wide.numbers()))?;
+        Some(writer.length())
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(

@@ -4,7 +4,6 @@
 //! rotation. A robot that misses one frame still knows the state of its neighbor and combines the new
 //! half of the taps with the other half of the previous exchange.
 
-use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -14,13 +13,12 @@ use wdgnn_core::{
 
 use super::{
     Encoding, Outgoing, check_length, check_model,
-    content::{HalfList, HalfTaps, read_halves},
+    content::{Writer, read_halves},
     half::{HEADER_LEN, MAX_NUMBERS, TAG_LEN, check_first, compact_header, read_header},
-    halves, to_slice,
+    halves,
 };
 use crate::{
     error::FrameError,
-    frames::CompactHeader,
     header::{Header, Payload, Profile},
 };
 
@@ -35,15 +33,6 @@ pub struct P2p57;
 const LIMIT: usize = 57;
 /// Frames per exchange: even parts have the first half of the taps, odd parts the second half.
 const HALVES: u32 = 2;
-
-/// Frame of a message.
-#[derive(Serialize)]
-struct P2p57Out<'a, L: DelayLines> {
-    header: CompactHeader,
-    state: HalfList<'a>,
-    taps: HalfTaps<'a, L>,
-    wide: HalfList<'a>,
-}
 
 impl P2p57 {
     /// Largest number of taps per frame.
@@ -113,14 +102,11 @@ impl Encoding for P2p57 {
         let part = (HALVES * (out.round % rounds) + index % HALVES) as u8;
         let payload = Self::payload::<S, L, W>(part);
         let Message { state, taps, wide, .. } = out.message;
-        let state = state.to_array();
-        let frame = P2p57Out {
-            header: compact_header(out, Profile::P2p57, part),
-            state: HalfList(state.as_ref()),
-            taps: HalfTaps(taps, payload.taps),
-            wide: HalfList(payload.wide.of(wide.numbers())),
-        };
-        to_slice(&frame, buffer)
+        let mut writer = Writer::new(&compact_header(out, Profile::P2p57, part), buffer)?;
+        writer.halves(state.to_array().as_ref())?;
+        writer.half_taps(taps, payload.taps)?;
+        writer.halves(payload.wide.of(wide.numbers()))?;
+        Some(writer.length())
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(

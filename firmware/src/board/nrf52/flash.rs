@@ -15,7 +15,7 @@ use core::{ops::Range, ptr};
 use heapless::Vec;
 use nrf_pac::{NVMC, nvmc::vals::Wen};
 use wdgnn_robot::{
-    onboard::{BUFFER_BYTES, ModelOf, Onboard},
+    onboard::{BUFFER_LEN, ModelOf, OnboardTask},
     persist,
     ports::Store,
 };
@@ -32,7 +32,7 @@ const ERASED: u32 = u32::MAX;
 /// Words of a record in addition to its content.
 const OVERHEAD: u32 = 3;
 /// Maximum length of a record's content in bytes.
-const MAX_CONTENT: usize = BUFFER_BYTES.next_multiple_of(4);
+const MAX_CONTENT: usize = BUFFER_LEN.next_multiple_of(4);
 /// Words written between two ticks: 0.33 ms.
 const WORDS_PER_TICK: usize = 8;
 /// Minimum number of ticks between two records: 10 s. The pages then last for half an hour
@@ -48,8 +48,8 @@ const MIN_FREE_PAGES: u32 = 2;
 
 /// Whether the record of a robot fits: header, keys, wide parameters and local adaptation
 /// (`docs/wire-format.md`).
-pub const fn holds<T: Onboard>() -> bool {
-    persist::record_bytes::<ModelOf<'_, T>>(true) <= MAX_CONTENT
+pub const fn holds<T: OnboardTask>() -> bool {
+    persist::record_len::<ModelOf<'_, T>>(true) <= MAX_CONTENT
 }
 
 /// Store in flash.
@@ -277,7 +277,7 @@ impl Store for Flash {
             return Err(FlashError::TooLong);
         }
         // The control loop calls `save` once per `SAVE_EVERY` ticks.
-        self.since = self.since.saturating_add(wdgnn_robot::control_loop::SAVE_EVERY);
+        self.since = self.since.saturating_add(wdgnn_robot::control_loop::SAVE_INTERVAL_TICKS);
         if self.since < INTERVAL_TICKS || !self.writing.is_empty() {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code, reason = "DMA memory of radio, serial line and AES, and interrupts")]
 
+#[cfg(sealed)]
 mod aes;
 mod flash;
 #[cfg(feature = "gateway")]
@@ -25,26 +26,30 @@ use core::marker::PhantomData;
 use nrf_pac::{radio::vals::Txpower, uarte::vals::Baudrate};
 use panic_never as _;
 use wdgnn_core::task::NodeId;
-use wdgnn_link::security::key::Key;
-use wdgnn_protocol::companion::Status;
+use wdgnn_link::{
+    link::RadioLink as _,
+    security::{KeyState as _, key::Key},
+};
+use wdgnn_protocol::companion::{FromPose, PlanarCommand, Status};
 use wdgnn_robot::{
     control_loop::Report,
-    onboard::{Onboard, Robot},
+    onboard::OnboardTask,
     ports::{Clock, Ports, Store as _},
 };
 
+#[cfg(sealed)]
+use self::aes::ChipAes;
 use self::{
-    aes::ChipAes,
     flash::Flash,
     provisioning::Provisioning,
     serial::{Input, Output},
     tdma::TdmaRadio,
 };
 pub use self::{led::Led, log::Sink, serial::Pin};
-use super::{Board, PortsOf};
+use super::Board;
 use crate::{
     io::companion::{CommandSender, PoseSensor},
-    link::Link,
+    link::Robot,
 };
 
 #[cfg(not(profile = "dot154"))]
@@ -90,10 +95,7 @@ pub struct Nrf52<W> {
 }
 
 impl<W: Wiring> Board for Nrf52<W> {
-    type Radio = TdmaRadio;
-    type Sensor = PoseSensor<Input>;
-    type Actuator = CommandSender<Output>;
-    type Store = Flash;
+    #[cfg(sealed)]
     type Cipher = ChipAes;
 
     /// Starts clocks, serial line and store.
@@ -127,6 +129,7 @@ impl<W: Wiring> Board for Nrf52<W> {
         startup::halt()
     }
 
+    #[cfg(sealed)]
     fn cipher(key: &Key) -> ChipAes {
         ChipAes::new(key)
     }
@@ -147,10 +150,6 @@ impl<W: Wiring> Board for Nrf52<W> {
         provisioning::roster()
     }
 
-    fn store(&mut self) -> &mut Flash {
-        &mut self.flash
-    }
-
     /// Random number. Without a stored boot count, ticks restart, and a sealed frame must never
     /// reuse a sequence number. The lower half of the range leaves room to count up.
     fn fallback_boot_count(&mut self) -> u32 {
@@ -158,11 +157,11 @@ impl<W: Wiring> Board for Nrf52<W> {
     }
 
     /// Starts radio and watchdog.
-    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, _: bool) {
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, _: bool) {
         const {
             assert!(flash::holds::<T>(), "the wide parameters of this task do not fit into the store");
         };
-        let (interval, seed) = (robot.behaviour().interval, startup::random());
+        let (interval, seed) = (robot.config().exchange_interval, startup::random());
         self.radio = TdmaRadio::new(self.id, interval, seed, robot.first_tick());
         radio::start(POWER);
         startup::start_watchdog();
@@ -170,40 +169,33 @@ impl<W: Wiring> Board for Nrf52<W> {
 
     /// Handles a key update from the companion, and sets the robot's slot. If the swarm's tick
     /// count went back, increases and stores the boot count, because sequence numbers restart.
-    fn before_tick<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]) {
+    fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]) {
         if let Some(mut frame) = self.pose.take_key_update() {
             // The result does not matter here. An accepted key is stored at the end of the tick.
-            let _ = robot.hear(&mut frame);
+            let _ = robot.receive(&mut frame);
         }
         self.turn = self.radio.turn();
+        let boot = robot.link().boot();
         match self.turn {
             Some(turn) => robot.set_turn(turn),
             // Without a slot, frames are not sent, and the swarm's tick count may be lower.
-            None => robot.set_boot(robot.boot()),
+            None => robot.link_mut().set_boot(boot),
         }
         if core::mem::take(&mut self.went_back) {
-            robot.set_boot(robot.boot().saturating_add(1));
+            robot.link_mut().set_boot(boot.saturating_add(1));
             self.flash.insist();
             if wdgnn_robot::persist::keep(robot, &mut self.flash, buffer).is_err() {
-                robot.set_boot(self.fallback_boot_count());
+                robot.link_mut().set_boot(self.fallback_boot_count());
             }
         }
     }
 
-    fn ports(&mut self) -> PortsOf<'_, Self> {
-        Ports {
-            radio: &mut self.radio,
-            sensor: &mut self.pose,
-            actuator: &mut self.commands,
-            store: &mut self.flash,
-        }
-    }
-
     /// Feeds the watchdog. In flight, only a finished tick does so.
-    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
         startup::feed_watchdog();
         W::LED.show(report);
-        let (pose, synchronized, epoch) = (self.pose.number(), self.radio.synchronized(), robot.epoch());
+        let (pose, synchronized) = (self.pose.number(), self.radio.synchronized());
+        let epoch = robot.link().key_epoch();
         self.commands.set_status(Status::new(report, pose, synchronized, self.turn, epoch));
         let has_pose = report.errors.sensor == 0;
         self.ticks_without_pose = if has_pose { 0 } else { self.ticks_without_pose.saturating_add(1) };
@@ -212,6 +204,29 @@ impl<W: Wiring> Board for Nrf52<W> {
             self.ticks_without_pose = 0;
             self.pose.serial_mut().restart();
         }
+    }
+}
+
+impl<W, S: FromPose, C: PlanarCommand> Ports<S, C> for Nrf52<W> {
+    type Radio = TdmaRadio;
+    type Sensor = PoseSensor<Input>;
+    type Actuator = CommandSender<Output>;
+    type Store = Flash;
+
+    fn radio(&mut self) -> &mut TdmaRadio {
+        &mut self.radio
+    }
+
+    fn sensor(&mut self) -> &mut PoseSensor<Input> {
+        &mut self.pose
+    }
+
+    fn actuator(&mut self) -> &mut CommandSender<Output> {
+        &mut self.commands
+    }
+
+    fn store(&mut self) -> &mut Flash {
+        &mut self.flash
     }
 }
 

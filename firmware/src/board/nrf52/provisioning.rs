@@ -33,7 +33,7 @@ use core::{ptr, slice};
 
 use nrf_pac::FICR;
 use wdgnn_core::task::NodeId;
-use wdgnn_link::security::{group_key::ROSTER, key::Key};
+use wdgnn_link::security::{key::Key, managed_keys::ROSTER};
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use critical_section::Mutex;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    header::Identity,
+    header::FrameId,
     tdma::{Beat, Note, Rhythm, Timing},
 };
 use wdgnn_protocol::mac;
@@ -193,7 +193,7 @@ impl Radio for TdmaRadio {
         let copy = |frame: &radio::Frame, buffer: &mut [u8]| {
             let (note, payload) = mac::parse(frame.bytes())?;
             buffer.iter_mut().zip(payload).for_each(|(to, from)| *to = *from);
-            Some((note, Received { length: payload.len(), arrived: frame.start }))
+            Some((note, Received { length: payload.len(), arrived_us: frame.start }))
         };
         while let Some(taken) =
             radio::with_shared(|shared| shared.received.take(|frame| copy(frame, buffer))).flatten()
@@ -206,9 +206,9 @@ impl Radio for TdmaRadio {
         Ok(None)
     }
 
-    fn vouched(&mut self, who: &Identity, received: &Received) {
-        if who.sender != self.id {
-            self.clock.heard(who, self.note, time::extend(received.arrived));
+    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
+        if sender.sender != self.id {
+            self.clock.heard(sender, self.note, time::extend(received.arrived_us));
         }
     }
 }

@@ -75,6 +75,7 @@ pub fn sleep_until(at: u64) {
 }
 
 /// Wakes the CPU after a number of microseconds. Returns the lower 32 bits of that time.
+#[cfg(sealed)]
 pub fn set_timeout(microseconds: u32) -> u32 {
     TIMER3.tasks_capture(TIMEOUT).write_value(1);
     let at = TIMER3.cc(TIMEOUT).read().wrapping_add(microseconds);
@@ -90,6 +91,7 @@ pub fn clear_timeout() {
 }
 
 /// Whether the time returned by [`set_timeout`] has passed.
+#[cfg(sealed)]
 pub fn has_passed(at: u32) -> bool {
     TIMER3.tasks_capture(NOW).write_value(1);
     TIMER3.cc(NOW).read().wrapping_sub(at).cast_signed() >= 0

@@ -12,26 +12,41 @@
 mod log;
 mod pipes;
 
-use core::mem::MaybeUninit;
-
 use cortex_m as _; // critical section of the logger
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{
     fs::{self, File},
     io::{self, Read as _},
     process,
-    sys::arm_compat::sys_get_cmdline_uninit,
 };
 use static_cell::StaticCell;
-use wdgnn_link::{security::{aes::Aes, key::{Key, parse_key}, group_key::ROSTER}, encoding::Codec as _};
-use wdgnn_robot::{ports::{Clock, Ports, Store}, onboard::{Onboard, Robot}, control_loop::Report};
-use wdgnn_core::{task::NodeId, tensor::Tensor as _};
+use wdgnn_core::{
+    task::{NodeId, State},
+    tensor::Tensor as _,
+};
+#[cfg(all(sealed, feature = "aes"))]
+use wdgnn_link::security::aes::Aes;
+use wdgnn_link::{
+    link::RadioLink as _,
+    security::{
+        key::{Key, parse_key},
+        managed_keys::ROSTER,
+    },
+};
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, TickResult, VERSION};
+use wdgnn_robot::{
+    control_loop::Report,
+    onboard::OnboardTask,
+    ports::{Clock, Ports, Store},
+};
 
 pub use self::log::Sink;
 use self::pipes::{NullActuator, PipeRadio, PipeSensor, Pipes};
-use super::{Board, PortsOf};
-use crate::link::Link;
+use super::Board;
+use crate::link::{self, Robot};
+
+#[cfg(all(sealed, not(feature = "aes")))]
+compile_error!("a sealed robot on QEMU has AES in software: add --features aes");
 
 /// Emulated board.
 pub type ThisBoard = Qemu;
@@ -57,10 +72,7 @@ impl Qemu {
 }
 
 impl Board for Qemu {
-    type Radio = PipeRadio;
-    type Sensor = PipeSensor;
-    type Actuator = NullActuator;
-    type Store = FileStore;
+    #[cfg(sealed)]
     type Cipher = Aes;
 
     /// Opens the pipes and reads QEMU's semihosting command line: address, swarm size, personal key
@@ -69,9 +81,8 @@ impl Board for Qemu {
     /// Exits with an error if the address or the pipes are missing.
     fn init() -> Self {
         static PIPES: StaticCell<Pipes> = StaticCell::new();
-        let mut line = [MaybeUninit::uninit(); 64];
-        let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
-        let mut words = words.split(|byte| *byte == b' ');
+        let mut line = [0; 64];
+        let mut words = command_line(&mut line).split(|byte| *byte == b' ');
         let Some(id) = words.next().and_then(number) else {
             fail("no robot address: start QEMU with -semihosting-config enable=on,arg=ADDRESS")
         };
@@ -96,6 +107,7 @@ impl Board for Qemu {
         Self::exit(false)
     }
 
+    #[cfg(sealed)]
     fn cipher(key: &Key) -> Aes {
         Aes::new(key)
     }
@@ -116,48 +128,73 @@ impl Board for Qemu {
         roster()
     }
 
-    fn store(&mut self) -> &mut FileStore {
-        &mut self.store
-    }
-
     /// Zero: the simulator's ticks continue over a restart, so sequence numbers do not repeat.
     fn fallback_boot_count(&mut self) -> u32 {
         0
     }
 
     /// Sends the hello.
-    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool) {
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, resumed: bool) {
         self.pipes.write(&Hello {
             version: VERSION,
             id: self.id.into(),
-            boot: robot.boot(),
+            boot: robot.link().boot(),
             resumed: resumed.into(),
-            model: robot.link().checksum,
-            profile: robot.link().profile as u32,
-            sealed: Link::SEALED.into(),
+            model: robot.link().model(),
+            profile: link::PROFILE as u32,
+            sealed: robot.link().is_sealed().into(),
             dimensions: ImageDimensions::of::<T>(),
         });
     }
 
     /// Does nothing: the simulator assigns the slots.
-    fn before_tick<T: Onboard>(&mut self, _: &mut Robot<'_, Link, T>, _: &mut [u8]) {}
-
-    fn ports(&mut self) -> PortsOf<'_, Self> {
-        Ports {
-            radio: &mut self.radio,
-            sensor: &mut self.sensor,
-            actuator: &mut self.actuator,
-            store: &mut self.store,
-        }
-    }
+    fn before_tick<T: OnboardTask>(&mut self, _: &mut Robot<'_, T>, _: &mut [u8]) {}
 
     /// Sends the tick's result. Not inlined, so that its message is on the stack only here.
     #[inline(never)]
-    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
         self.pipes.write(&TickResult::new(report));
         self.pipes.write_bytes(bytemuck::cast_slice(report.command.as_ref()));
-        self.pipes.write_bytes(bytemuck::cast_slice(robot.wide().numbers()));
+        self.pipes.write_bytes(bytemuck::cast_slice(robot.agent().wide().numbers()));
     }
+}
+
+impl<S: State, C> Ports<S, C> for Qemu {
+    type Radio = PipeRadio;
+    type Sensor = PipeSensor;
+    type Actuator = NullActuator;
+    type Store = FileStore;
+
+    fn radio(&mut self) -> &mut PipeRadio {
+        &mut self.radio
+    }
+
+    fn sensor(&mut self) -> &mut PipeSensor {
+        &mut self.sensor
+    }
+
+    fn actuator(&mut self) -> &mut NullActuator {
+        &mut self.actuator
+    }
+
+    fn store(&mut self) -> &mut FileStore {
+        &mut self.store
+    }
+}
+
+/// QEMU's semihosting command line; empty if it does not fit.
+///
+/// `semihosting`'s own function has a reachable panic, which links `core::fmt`: 1.1 KB.
+fn command_line(line: &mut [u8; 64]) -> &[u8] {
+    const SYS_GET_CMDLINE: usize = 0x15;
+    let mut block = [line.as_mut_ptr().expose_provenance(), line.len()];
+    let mut result = SYS_GET_CMDLINE;
+    // SAFETY: the block describes the buffer, and the call writes to nothing else.
+    unsafe { core::arch::asm!("bkpt 0xab", inout("r0") result, in("r1") &raw mut block, options(nostack)) };
+    if result != 0 {
+        return &[];
+    }
+    line.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
 /// Decimal number at the start of a word.

@@ -7,13 +7,12 @@ use semihosting::{
     fs::File,
     io::{Read as _, Write as _},
 };
-use wdgnn_core::{task::State, tensor::Numbers};
-use wdgnn_link::encoding::Codec as _;
+use wdgnn_core::{task::State, tensor::Array};
 use wdgnn_protocol::emulation::{FrameHeader, SensorInput};
 use wdgnn_robot::ports::{Actuator, Radio, Received, Sensed, Sensor};
 
 use super::exit;
-use crate::link::Link;
+use crate::link::FRAMES;
 
 /// Pipes to and from the simulator.
 #[derive(Debug)]
@@ -99,7 +98,7 @@ impl Radio for PipeRadio {
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
         self.sent += 1;
-        let (message, bytes) = FrameHeader::of(frame, self.sent == Link::FRAMES);
+        let (message, bytes) = FrameHeader::of(frame, self.sent == FRAMES);
         self.pipes.write(&message);
         self.pipes.write_bytes(bytes);
         Ok(())
@@ -109,10 +108,10 @@ impl Radio for PipeRadio {
         if !self.listening {
             return Ok(None);
         }
-        // The simulator waits for a message from every robot, also from robots without a beacon in
-        // this tick.
-        if self.sent < Link::FRAMES {
-            self.sent = Link::FRAMES;
+        // The simulator waits for a message from every robot, also from robots that send
+        // nothing in this tick.
+        if self.sent < FRAMES {
+            self.sent = FRAMES;
             self.pipes.write(&FrameHeader::NONE);
         }
         let mut message = FrameHeader::NONE;
@@ -146,9 +145,9 @@ impl<S: State> Sensor<S> for PipeSensor {
 
     /// Reads the state from the pipe, also if the sensor fails. Called once per tick.
     fn sense(&mut self) -> Result<Sensed<S>, SensorError> {
-        let mut numbers = S::Numbers::ZERO;
+        let mut numbers = S::Array::ZERO;
         self.0.read_bytes(bytemuck::cast_slice_mut(numbers.as_mut()));
-        if self.0.sensor_ok.get() { Ok(Sensed::now(S::from_numbers(numbers))) } else { Err(SensorError) }
+        if self.0.sensor_ok.get() { Ok(Sensed::now(S::from_array(numbers))) } else { Err(SensorError) }
     }
 }
 

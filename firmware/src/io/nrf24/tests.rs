@@ -49,7 +49,7 @@ fn a_frame_arrives_with_its_arrival_time() {
     let received = two.receive(&mut buffer).unwrap().unwrap();
     assert_eq!(buffer, frame(1, 7)[..]);
     assert_eq!(received.length, BYTES);
-    let began = received.arrived.wrapping_sub(sent);
+    let began = received.arrived_us.wrapping_sub(sent);
     assert!((120..=180).contains(&began), "{began} µs after send()");
     assert_eq!(two.receive(&mut buffer), Ok(None));
 }

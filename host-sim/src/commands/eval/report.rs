@@ -233,7 +233,7 @@ impl<W: Environment> Evaluation<'_, W> {
             if arguments.all {
                 "disagreement: distance between the robots' learned parameters at the end, relative to the trained ones."
             } else {
-                "More rows and columns: --all. MeanStd over seeds: --seeds 10 --seed 1."
+                "More rows and columns: --all. Spread over seeds: --seeds 10 --seed 1."
             }
         );
         match digest {
