@@ -41,14 +41,14 @@ def decoded(codec, frame, tick):
 def test_a_key_update_is_relayed_stored_and_applied_at_its_tick(keys):
     robots = [robot(keys, address) for address in range(3)]
     updates = [bytes.fromhex(line) for line in (keys / "rekey.txt").read_text().split()]
-    assert [decoded(robots[0], frame, 1) for frame in updates] == ["new-key", "new-key"]
+    assert [decoded(robots[0], frame, 1) for frame in updates] == ["key-update", "key-update"]
     first = robots[1].key_state
     for tick in range(2, ROTATION_TICK):
         for codec in robots:
             codec.begin_tick(tick)
         frame = robots[0].relay_key_update(tick)
         if frame:
-            assert [decoded(codec, frame, tick) for codec in robots[1:]] == ["new-key", "new-key"]
+            assert [decoded(codec, frame, tick) for codec in robots[1:]] == ["key-update", "key-update"]
     assert [codec.epoch for codec in robots] == [0, 0, 0]
     assert robots[1].key_state != first
     # Robot 1 restarts, and robot 0 sends with the new key.

@@ -61,7 +61,7 @@ class Codec:
     `peer_keys`: pairwise keys of all robots, ordered by address. They turn peer authentication on.
     `key_state`: value of `Codec.key_state` before a restart.
 
-    `decode` stores a key update and raises `FrameError("new-key")`, because the frame is not a beacon. The codec uses the new key
+    `decode` stores a key update and raises `FrameError("key-update")`, because the frame is not a beacon. The codec uses the new key
     from the announced tick on. Store `key_state` whenever it changes.
     """
 
