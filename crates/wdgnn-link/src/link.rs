@@ -340,6 +340,11 @@ impl<E, S: PeerIdentities> PeerIdentities for Link<E, S> {
     }
 
     #[inline]
+    fn was_proof(&self) -> bool {
+        self.security.was_proof()
+    }
+
+    #[inline]
     fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
         self.security.report(sender, event, now);
     }
