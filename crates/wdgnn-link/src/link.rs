@@ -161,7 +161,7 @@ impl<E, S> Link<E, S> {
 }
 
 impl<E: Encoding, S: LinkSecurity> Link<E, S> {
-    /// Sets the number of robots ([`MessageLink::set_swarm_size`]).
+    /// Sets the number of robots ([`RadioLink::set_swarm_size`]).
     #[must_use]
     pub fn with_swarm_size(mut self, robots: NodeId) -> Self {
         self.security.set_swarm_size(robots);
