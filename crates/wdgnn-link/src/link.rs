@@ -166,7 +166,7 @@ impl<E, S> Link<E, S> {
 }
 
 impl<E: Encoding, S: LinkSecurity> Link<E, S> {
-    /// Sets the number of robots ([`MessageLink::set_swarm_size`]).
+    /// Sets the number of robots ([`RadioLink::set_swarm_size`]).
     #[must_use]
     pub fn with_swarm_size(mut self, robots: NodeId) -> Self {
         self.security.set_swarm_size(robots);
@@ -347,6 +347,11 @@ impl<E, S: PeerIdentities> PeerIdentities for Link<E, S> {
     #[inline]
     fn unanswered(&self, sender: NodeId) -> u8 {
         self.security.unanswered(sender)
+    }
+
+    #[inline]
+    fn was_proof(&self) -> bool {
+        self.security.was_proof()
     }
 
     #[inline]

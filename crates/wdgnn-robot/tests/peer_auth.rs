@@ -117,6 +117,44 @@ fn all_robots_prove_their_identity_within_a_few_exchanges() {
 }
 
 #[test]
+fn a_robot_with_another_model_proves_its_identity_with_its_first_frame() {
+    let managed = |name, model| -> Managed<Dot154> {
+        let keys = ManagedKeys::new(GroupKey::new(&KEY));
+        let keys = keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, 3));
+        Link::new(model, keys)
+    };
+    let behavior = config(Learning::paper(0.1)).robust();
+    let mut robots = [(0, MODEL), (1, MODEL), (2, MODEL + 1)]
+        .map(|(name, model)| robot_on(name, behavior, managed(name, model)));
+    let mut first_frames = 0;
+    for tick in 0..40 {
+        let frames = robots.each_mut().map(|robot| {
+            robot.sense(tick, seen(place(robot.id())));
+            robot.says().remove(0)
+        });
+        let [listener, ..] = &mut robots;
+        // The first frame of robot 2 in the table of robot 0 is a proof.
+        let known = listener.neighbors().any(|other| other.message.sender == 2);
+        let _ = listener.hears(&frames[1]);
+        if known || has_proofs(&frames[2]) {
+            assert_eq!(listener.hears(&frames[2]), Err(FrameError::Model));
+            first_frames += u32::from(!known);
+        }
+        for (index, robot) in robots.iter_mut().enumerate() {
+            if index > 0 {
+                for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != index) {
+                    let _ = robot.hears(frame);
+                }
+            }
+            robot.finish();
+        }
+        let trusts = robots[0].trusted().any(|other| other.message.sender == 2);
+        assert_eq!(trusts, first_frames > 0, "tick {tick}");
+    }
+    assert_eq!(first_frames, 1);
+}
+
+#[test]
 fn proofs_are_renewed_before_they_expire() {
     let mut swarm = swarm(4, dot154);
     (0..5).for_each(|_| swarm.fly(&[], usize::MAX));

@@ -36,6 +36,8 @@ pub struct ManagedKeys<B, const TAG: usize, const ROSTER: usize> {
     ring: Option<KeyRing<ROSTER>>,
     peers: Option<PeerAuth<ROSTER>>,
     own: NodeId,
+    /// Whether the last received frame proved its sender's identity.
+    was_proof: bool,
 }
 
 impl<B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for ManagedKeys<B, TAG, ROSTER> {
@@ -49,7 +51,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> ManagedKeys<B, TAG, 
     /// Keys of a robot with neither rotation nor peer authentication.
     #[must_use]
     pub const fn new(group: GroupKey<B, TAG>) -> Self {
-        Self { group, ring: None, peers: None, own: 0 }
+        Self { group, ring: None, peers: None, own: 0, was_proof: false }
     }
 
     /// Adds key rotation: the image has the swarm's key of `epoch`, and `personal` decrypts the next.
@@ -142,6 +144,10 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> PeerIdentities for M
 
     fn unanswered(&self, sender: NodeId) -> u8 {
         self.peers.as_ref().map_or(0, |peers| peers.unanswered(sender))
+    }
+
+    fn was_proof(&self) -> bool {
+        self.was_proof
     }
 
     fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
@@ -243,7 +249,10 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
                 Err(FrameError::Replayed)
             }
             ProofResult::None => Ok(false),
-            ProofResult::Proven => Ok(true),
+            ProofResult::Proven => {
+                self.was_proof = true;
+                Ok(true)
+            }
         }
     }
 
@@ -259,6 +268,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
         frame: &'f mut [u8],
         max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
+        self.was_proof = false;
         self.read_key_update(frame)?;
         let header = E::header(frame, now).ok_or(FrameError::TooShort)?;
         let id = &header.id;

@@ -67,6 +67,13 @@ pub trait PeerIdentities {
         0
     }
 
+    /// Whether the last received frame proved its sender's identity to this robot.
+    ///
+    /// It is set also if the frame was rejected because its sender runs another weight file.
+    fn was_proof(&self) -> bool {
+        false
+    }
+
     /// Takes note of an event.
     fn report(&mut self, _sender: NodeId, _event: PeerEvent, _now: u32) {}
 }

@@ -59,7 +59,7 @@ where
     /// Reception of a frame of which only the state is used.
     fn state_only(&self, frame: &[u8]) -> Result<Reception, FrameError> {
         let FrameId { sequence, .. } = self.link.id(self.tick(), frame).ok_or(FrameError::TooShort)?;
-        Ok(Reception { sequence, payload: Payload::STATE, is_proof: false })
+        Ok(Reception { sequence, payload: Payload::STATE, is_proof: self.link.was_proof() })
     }
 
     /// Receives a message that is already decoded.

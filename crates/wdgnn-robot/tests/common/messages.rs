@@ -141,6 +141,7 @@ macro_rules! for_sealed_links {
 }
 
 /// Runs a check with an open link of every encoding.
+#[allow(unused_macros, reason = "each test program needs a part of it")]
 macro_rules! for_open_links {
     ($check:ident) => {
         $check(open_link::<Exact>());

@@ -186,7 +186,7 @@ where
         Motion { position: track.position, velocity }
     }
 
-    /// Velocities, clipped to the median with a minimum spread of [`MIN_SPREAD`].
+    /// Velocities, clipped to the median with a minimum spread of `MIN_SPREAD`.
     fn clipped_components(&self) -> Option<(Range<usize>, f32)> {
         Some((D..2 * D, MIN_SPREAD))
     }
