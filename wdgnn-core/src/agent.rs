@@ -149,7 +149,7 @@ where
         let mut report = ConsensusReport { mixed: params.len() as u8, ..ConsensusReport::default() };
 
         let (wide, offline) = (&mut self.wide, model.offline());
-        let unmixed = (step > 0.0 && rule.ridge > 0.0).then(|| *wide);
+        let unmixed = if step > 0.0 && rule.ridge > 0.0 { Some(*wide) } else { None };
         consensus_step(rule.mixing, wide, self.degree, &params, rule.clip * offline_norm);
         if let Some(unmixed) = unmixed {
             online::apply_ridge(wide, &unmixed, offline, step * rule.ridge);
