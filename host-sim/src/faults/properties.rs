@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn rejected_noise_and_close_robots_fail_the_property() {
-        let words = |told, refused| Words { told, refused };
+        let words = |told, refused| MessageCounts { told, refused };
         assert!(holds(believed, |counters, _, _| counters.truths = words(100, 2)));
         assert!(!holds(believed, |counters, _, _| counters.truths = words(100, 3)));
         assert!(

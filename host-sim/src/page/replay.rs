@@ -251,7 +251,7 @@ mod tests {
     fn record<W: Environment>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
         let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
-        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &NoCommands };
+        let moment = TickView { world: &W::default(), scene, commands: &[], swarm: &NoCommands };
         recorder.observe(&moment).unwrap();
     }
 

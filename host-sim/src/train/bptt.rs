@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::{
         train::{initialization, net::Places},
-        world::flock::{Flock, bodies::ModelMismatch},
+        world::flock::{Flock, dynamics::ModelMismatch},
     };
 
     const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
@@ -394,8 +394,9 @@ mod tests {
         use crate::world::coverage::Area;
         let size = Dimensions { taps: 4, ..SIZE };
         let numbers = initialization::weights(&size, crate::recipe::Architecture::WdGnn, 1);
-        let draft = Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::task(), exchange: 1 };
-        let draw = |_: &mut _| (Area::default(), Area::condition());
+        let draft =
+            Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::default_task(), exchange: 1 };
+        let draw = |_: &mut _| (Area::default(), Area::default_scenario());
         let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
         assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");
     }

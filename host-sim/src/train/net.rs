@@ -293,12 +293,12 @@ mod tests {
 
     impl<const TAPS: usize, const F: usize, Above: Lists> Lists for Stacked<TAPS, F, Above> {
         fn lists(&self) -> Vec<Vec<f32>> {
-            let DelayLine(taps) = &self.chain;
+            let DelayLine(taps) = &self.line;
             std::iter::once(taps.as_flattened().to_vec()).chain(self.above.lists()).collect()
         }
 
         fn fill(&mut self, lists: &[Vec<f32>]) {
-            self.chain.numbers_mut().copy_from_slice(&lists[0]);
+            self.line.numbers_mut().copy_from_slice(&lists[0]);
             self.above.fill(&lists[1..]);
         }
     }
