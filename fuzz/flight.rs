@@ -1,55 +1,71 @@
-//! Robot for fuzz targets, and the invariants after each of its ticks.
+//! A robot for fuzz targets, and properties that hold after each of its ticks.
 
-use wdgnn_core::{Activation, Flocking, Folded, Layer, Learning, Metric, Model as _, Motion, Network, Scale, Top, tensor::Tensor as _};
-use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
-use wdgnn_link::encoding::Codec;
+use wdgnn_core::{
+    agent::Config,
+    filter::{NoDelayLine, Stacked, scale::Scale},
+    model::{
+        Metric, Model as _,
+        activation::Activation,
+        deep::{Layer, Top},
+        folded::Folded,
+        network::Network,
+    },
+    online::Learning,
+    tasks::flocking::{Flocking, Motion},
+    tensor::{Filter, Tensor as _},
+};
+use wdgnn_link::link::MessageLink;
+use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot as AnyRobot};
 
-type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
-/// Small robot that flocks in the plane, with up to four neighbors.
-pub type Robot<'w, P> = Node<Folded<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>, Flocking, 4, P>;
+type Deep<'w> = Layer<'w, 4, 6, 4, Top>;
+type Net<'w> = Network<'w, 6, 4, 4, 2, Deep<'w>>;
 
-/// Model checksum of the golden frames.
+/// Taps and wide parameters of a message.
+pub type Taps = Stacked<4, 6, NoDelayLine>;
+pub type Wide = Filter<4, 6, 2>;
+
+/// A small robot that flocks in the plane, with room for four neighbors.
+pub type Robot<'w, L> = AnyRobot<Folded<'w, 6, 4, 4, 2, Deep<'w>>, Flocking, L, 4>;
+
+/// The model of the golden frames.
 pub const MODEL: u32 = 0xdead_beef;
 
-/// Returns the weights of a network.
+/// Weights of a network.
 pub fn numbers() -> [f32; Net::NUMBERS] {
     core::array::from_fn(|index| 0.1 + 0.01 * (index % 7) as f32)
 }
 
-/// Creates a robot with the settings of a sealed one: probation, tap limit, clip and ball.
-pub fn robot<P: Codec>(numbers: &[f32], codec: P) -> Robot<'_, P> {
-    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights matches");
-    let model = Folded::new(network, Metric::Paper);
+/// A robot at the origin with robust trust.
+pub fn robot<L: MessageLink<Motion, Taps, Wide>>(numbers: &[f32], link: L) -> Robot<'_, L> {
+    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
-    let behaviour = Behaviour::new(learning).every(2).robust();
-    let task = Flocking::NORMALISED;
-    Node::new(Settings { id: 1, model, task, checksum: MODEL, behaviour, state: Motion::REST, codec })
+    let agent = Config::new(Folded::new(network, Metric::Paper), Flocking::NORMALIZED, learning);
+    AnyRobot::new(1, RobotConfig::new(agent).with_interval(2).robust(), link, Motion::REST)
 }
 
-/// Starts a tick of a robot on a circle.
-pub fn begin<P: Codec>(robot: &mut Robot<'_, P>, tick: u32) {
+/// Begins a tick, on a circle.
+pub fn begin<L: MessageLink<Motion, Taps, Wide>>(robot: &mut Robot<'_, L>, tick: u32) {
     let angle = tick as f32 * 0.05;
-    let state = Motion { position: [angle.cos(), angle.sin()], velocity: [-5.0 * angle.sin(), 5.0 * angle.cos()] };
+    let state =
+        Motion { position: [angle.cos(), angle.sin()], velocity: [-5.0 * angle.sin(), 5.0 * angle.cos()] };
     assert!(robot.sense(tick, Some(Sensed::now(state))));
-    if robot.speaks() {
-        for index in 0..P::FRAMES {
-            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "the frame fits");
+    if robot.sends() {
+        for index in 0..robot.link().frames() {
+            assert!(robot.send(index, &mut [0; 640]).is_some(), "every state of a robot can be sent");
         }
     }
 }
 
-/// Ends a tick and checks the invariants.
-pub fn conclude<P: Codec>(robot: &mut Robot<'_, P>) {
-    robot.settle();
-    let features = robot.observe();
-    robot.aggregate();
-    robot.infer(&features);
-    let (command, _) = robot.guard();
-    assert!(command.iter().all(|u| u.abs() <= robot.task().limit), "{command:?}");
+/// Ends a tick and checks the robot. No actuator reports its command.
+pub fn finish<L: MessageLink<Motion, Taps, Wide>>(robot: &mut Robot<'_, L>) {
+    robot.end_receive();
+    let (command, _) = robot.decide();
+    robot.set_executed(None);
     robot.learn();
-    robot.agree();
-    assert!(robot.wide().admissible());
-    let (offline, learning) = (robot.model().offline(), robot.behaviour().learning);
-    assert!(robot.wide().distance(offline) <= learning.ball * 1.001 * offline.norm(), "outside the ball");
-    assert!(robot.neighbours().len() <= 4 && robot.trusted().count() <= robot.neighbours().len());
+    let agent = robot.config().agent;
+    assert!(command.iter().all(|u| u.abs() <= agent.task.limit), "{command:?}");
+    let (wide, offline) = (robot.agent().wide(), agent.model.offline());
+    assert!(wide.is_admissible());
+    assert!(wide.distance(offline) <= agent.learning.ball * 1.001 * offline.norm(), "outside the ball");
+    assert!(robot.neighbors().len() <= 4 && robot.trusted().count() <= robot.neighbors().len());
 }

@@ -1,9 +1,10 @@
-//! Link profile and group key of the image, selected at build time.
+//! Link profile, group key and trust of the image, selected at build time.
 //!
 //! The environment variables are `WDGNN_PROFILE`, `WDGNN_KEY` and `WDGNN_KEY_ROTATION`
 //! (`docs/firmware.md`).
 
 use wdgnn_link::{header::Profile, link};
+use wdgnn_robot::onboard::TaskRobot;
 
 #[cfg(profile = "esb32")]
 pub use wdgnn_link::encoding::esb32::Esb32 as Encoding;
@@ -16,10 +17,13 @@ pub use wdgnn_link::encoding::half::EspNow as Encoding;
 #[cfg(profile = "p2p57")]
 pub use wdgnn_link::encoding::p2p57::P2p57 as Encoding;
 
-pub use selected::{Security, security};
+pub use selected::{Security, Trust, security, with_trust};
 
 /// Link of the robot.
 pub type Link = link::Link<Encoding, Security>;
+
+/// Robot of the image with the task `T`.
+pub type Robot<'w, T> = TaskRobot<'w, T, Link, Trust>;
 
 /// Link profile of the robot.
 pub const PROFILE: Profile = <Encoding as wdgnn_link::encoding::Encoding>::PROFILE;
@@ -31,6 +35,15 @@ pub const FRAMES: u32 = <Encoding as wdgnn_link::encoding::Encoding>::FRAMES;
 mod selected {
     use wdgnn_core::task::NodeId;
     use wdgnn_link::security::{Open, key::Key};
+    use wdgnn_robot::config::{RobotConfig, TrustAll};
+
+    /// All messages count.
+    pub type Trust = TrustAll;
+
+    /// Configuration that trusts all messages.
+    pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
+        config.with_trust(TrustAll)
+    }
 
     /// Security of the link.
     pub type Security = Open;
@@ -49,7 +62,17 @@ mod selected {
         key::{Key, NoKey, parse_key},
     };
 
+    use wdgnn_robot::config::{self, RobotConfig};
+
     use crate::board::{Board, ThisBoard};
+
+    /// Robust trust.
+    pub type Trust = config::Trust;
+
+    /// Configuration for a radio with losses, faults and liars.
+    pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
+        config.robust()
+    }
 
     /// Tag length in bytes: 4 is the most that fits into an nRF24 frame.
     const TAG: usize = if cfg!(profile = "esb32") { 4 } else { 8 };

@@ -9,7 +9,7 @@ use wdgnn_link::{
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{self, ModelOf, OnboardTask, TaskRobot},
+    onboard::{self, ModelOf, OnboardTask},
     persist,
     ports::Ports,
     robot::Robot,
@@ -57,7 +57,7 @@ macro_rules! robot {
 #[allow(missing_debug_implementations, reason = "it is uninitialized until the start")]
 pub struct Memory<B, T: OnboardTask> {
     board: StaticCell<B>,
-    robot: StaticCell<TaskRobot<'static, T, Link>>,
+    robot: StaticCell<link::Robot<'static, T>>,
 }
 
 impl<B, T: OnboardTask> Memory<B, T> {
@@ -101,8 +101,8 @@ fn init_board<B: Board>(cell: &'static StaticCell<B>) -> &'static mut B {
 fn load<B: Board, T: OnboardTask>(
     board: &B,
     model: &'static [u8],
-    cell: &'static StaticCell<TaskRobot<'static, T, Link>>,
-) -> &'static mut TaskRobot<'static, T, Link> {
+    cell: &'static StaticCell<link::Robot<'static, T>>,
+) -> &'static mut link::Robot<'static, T> {
     let weights = match Weights::open(model) {
         Ok(weights) => weights,
         Err(error) => {
@@ -136,8 +136,7 @@ fn load<B: Board, T: OnboardTask>(
     // Created in place: on the stack, it would take most of it.
     let robot = cell.try_init_with(|| {
         let link = Link::new(weights.checksum, link::security(board.id(), personal, roster));
-        let config = if link.is_sealed() { config.robust() } else { config };
-        Robot::new(board.id(), config, link, T::State::zero())
+        Robot::new(board.id(), link::with_trust(config), link, T::State::zero())
     });
     // Cannot fail: called once.
     robot.unwrap_or_else(|| B::halt())
@@ -150,7 +149,7 @@ fn fits<T: OnboardTask, M: Model>() -> bool {
 
 /// Restores the stored state and runs ticks.
 #[inline(never)]
-fn fly<B, T, const BUFFER: usize>(board: &mut B, robot: &mut TaskRobot<'static, T, Link>) -> !
+fn fly<B, T, const BUFFER: usize>(board: &mut B, robot: &mut link::Robot<'static, T>) -> !
 where
     B: Board + Ports<T::State, T::Command>,
     T: OnboardTask<Command: defmt::Format>,

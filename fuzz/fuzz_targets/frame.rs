@@ -1,39 +1,60 @@
-//! Plain frames of each profile: no panic, and exact round trips of content.
+//! Reads a plain frame of any profile. There is no panic, and a message that is written again is read unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{Motion, tensor::{Filter, span::Span}, filter::{NoChain, Stacked}};
-use wdgnn_link::{encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}, header::{Link, Profile}};
+use wdgnn_core::{
+    filter::{NoDelayLine, Stacked},
+    message::Message,
+    tasks::flocking::Motion,
+    tensor::{Filter, param_range::ParamRange},
+};
+use wdgnn_link::{
+    encoding::{
+        Encoding, Outgoing,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    error::FrameError,
+    header::{FrameId, Payload, Profile},
+};
 
-type Taps = Stacked<4, 6, NoChain>;
-type Wide = Filter<4, 6, 2>;
+type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
 
-/// Model checksum of the golden frames.
+/// The model of the golden frames.
 const MODEL: u32 = 0xdead_beef;
 
-fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
-    let link = Link { profile: P::profile(true), checksum: MODEL };
-    let Ok((beacon, parts)) = codec.decode::<Motion, Taps, Wide>(&link, 0, frame) else { return };
-    let (exchange, index) = match parts.wide {
+fn read<E: Encoding>(frame: &[u8]) -> Result<(FrameId, Full, Payload), FrameError> {
+    let header = E::header(frame, 0).ok_or(FrameError::TooShort)?;
+    let mut message = Full::empty(Motion::REST);
+    let payload = E::decode(frame, &header, MODEL, &mut message)?;
+    (message.sender, message.degree) = (header.id.sender, header.degree);
+    Ok((header.id, message, payload))
+}
+
+fn check<E: Encoding>(frame: &[u8], run: u16) {
+    let Ok((id, message, payload)) = read::<E>(frame) else { return };
+    let (round, index) = match payload.wide {
         // An exchange has two parts.
-        wide if link.profile == Profile::P2p57 => {
+        wide if E::PROFILE == Profile::P2p57 => {
             (u32::from(wide.from / run / 2), u32::from(wide.from / run % 2))
         }
-        Span::NONE => (0, u32::from(parts.taps.from / run)),
-        wide => (u32::from(wide.from / run), P::FRAMES - 1),
+        ParamRange::NONE => (0, u32::from(payload.taps.from / run)),
+        wide => (u32::from(wide.from / run), E::FRAMES - 1),
     };
+    let out = Outgoing { message: &message, boot: id.boot, sequence: id.sequence, model: MODEL, round };
     let mut again = [0; 512];
-    let length = codec.encode(&link, &beacon, exchange, index, &mut again);
-    // Bytes may differ: −0 is encoded as 0.
-    let again = &again[..length.expect("the buffer is large enough")];
-    assert_eq!(again.len(), frame.len());
-    assert_eq!(codec.decode(&link, 0, again), Ok((beacon, parts)));
+    let length = E::encode(&out, index, &mut again).expect("the buffer is long enough");
+    // The bytes may differ: −0 is written as 0.
+    assert_eq!(length, frame.len());
+    assert_eq!(read::<E>(&again[..length]), Ok((id, message, payload)));
 }
 
 fuzz_target!(|frame: &[u8]| {
-    read(Exact, frame, 48);
-    read(Dot154::default(), frame, 12);
-    read(EspNow::default(), frame, 48);
-    read(Esb32, frame, 6);
-    read(P2p57, frame, 3);
+    check::<Exact>(frame, 48);
+    check::<Dot154>(frame, 12);
+    check::<EspNow>(frame, 48);
+    check::<Esb32>(frame, 6);
+    check::<P2p57>(frame, 3);
 });

@@ -1,13 +1,13 @@
-//! Gateway messages in both directions, and the gateway's queues.
+//! Decodes both directions of the gateway's line, and feeds the gateway's queues.
 //!
-//! Decoding never panics, decoding an encoded message is the identity, and a valid message after a
-//! zero byte is accepted whatever came before.
+//! There is no panic, encoding restores a decoded message, and a valid message after a zero byte is decoded
+//! whatever precedes it.
 #![no_main]
 
 use firmware::io::gateway::GatewayQueues;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_link::tdma::Timing;
-use wdgnn_protocol::gateway::{ToGateway, Hello, MAX_MESSAGE, Deframer, FromGateway};
+use wdgnn_protocol::gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, ToGateway};
 
 const HELLO: Hello = Hello {
     profile: 2,
@@ -18,27 +18,27 @@ const HELLO: Hello = Hello {
 fuzz_target!(|bytes: &[u8]| {
     let mut place = [0; MAX_MESSAGE];
     if let Some(message) = FromGateway::decode(&mut bytes.to_vec()) {
-        let length = message.encode(&mut place).expect("the message was decoded");
-        // A hello of a newer version may have more fields, which are dropped.
+        let length = message.encode(&mut place).expect("a decoded message fits");
+        // A hello of another version may have more fields.
         assert_eq!(FromGateway::decode(&mut place[..length - 1]), Some(message));
     }
     if let Some(message) = ToGateway::decode(&mut bytes.to_vec()) {
-        let length = message.encode(&mut place).expect("the message was decoded");
+        let length = message.encode(&mut place).expect("a decoded message fits");
         assert_eq!(ToGateway::decode(&mut place[..length - 1]), Some(message));
     }
-    let length = FromGateway::Corrupt { start: 7 }.encode(&mut place).expect("the buffer is large enough");
+    let length = FromGateway::Corrupt { start: 7 }.encode(&mut place).expect("the buffer is long enough");
     let (mut line, mut last) = (Deframer::default(), None);
     for byte in bytes.iter().chain(&[0]).chain(&place[..length]) {
         if let Some(message) = line.push(*byte) {
             last = FromGateway::decode(message).map(|message| message == FromGateway::Corrupt { start: 7 });
         }
     }
-    assert_eq!(last, Some(true), "a valid message after a zero byte is accepted");
+    assert_eq!(last, Some(true), "a valid message after a zero byte is decoded");
     let mut queues = GatewayQueues::new(HELLO);
     for (now, byte) in (0..).step_by(10).zip(bytes) {
         queues.push(*byte, now);
         if let Some(next) = queues.next_frame(now) {
-            assert!(next.at > now && next.frame().len() <= 125, "transmissions are scheduled in the future");
+            assert!(next.at > now && next.frame().len() <= 125, "no frame is sent in the past");
         }
         queues.report_time(now);
         queues.next_chunk(&mut [0; 64]);

@@ -1,4 +1,4 @@
-//! Key files: parsing never panics, and a parsed key equals its hexadecimal digits.
+//! Parses a key file. There is no panic, and the digits of a parsed key give that key again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
-//! Companion serial line in chunks of any size, as the firmware reads it.
+//! Reads the companion's serial line as the firmware does, in pieces of any size.
 //!
-//! Reading never panics and is bounded per tick, and a pose after a zero byte is accepted whatever
-//! came before.
+//! There is no panic, a tick reads a bounded number of bytes, and a pose after a zero byte is read whatever
+//! precedes it.
 #![no_main]
 
 use core::convert::Infallible;
@@ -9,11 +9,11 @@ use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, ReadReady};
 use firmware::io::companion::PoseSensor;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::Motion;
-use wdgnn_robot::ports::{Sensed, Sensor};
+use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
+use wdgnn_robot::ports::{Sensed, Sensor};
 
-/// Serial line that delivers its bytes in chunks.
+/// A line that delivers its bytes in pieces.
 struct Line {
     bytes: Vec<u8>,
     read: usize,
@@ -42,9 +42,10 @@ impl Read for Line {
 
 fuzz_target!(|input: &[u8]| {
     let Some((piece, stream)) = input.split_first() else { return };
-    let message = PoseMessage { motion: Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }, number: 7, age_ms: 20 };
+    let message =
+        PoseMessage { motion: Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }, number: 7, age_ms: 20 };
     let mut good = [0; MAX_MESSAGE];
-    let length = encode(&message, &mut good).expect("the buffer is large enough");
+    let length = encode(&message, &mut good).expect("the buffer is long enough");
     let bytes = [stream, &[0], &good[..length]].concat();
     let mut pose = PoseSensor::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
     let (mut newest, mut before) = (None, 0);

@@ -1,11 +1,11 @@
-//! Sealed robot that receives frames made from the input with the right key.
+//! A sealed robot receives frames that an insider makes from the input, with every profile.
 //!
-//! This reaches all code after decryption, in every profile. Commands are bounded, parameters stay
-//! inside the ball, and no frame is accepted twice.
+//! The frames have valid tags, so all code behind decryption is reached. Commands are bounded, parameters
+//! stay inside the ball, and no frame is accepted twice.
 //!
-//! The first byte selects the profile. Frames follow: a byte for the sender, one added to the
-//! sequence number (zero ends the tick), one for a bit of the header to flip, half of the content's
-//! length, and the content.
+//! The first byte selects the profile. Frames follow: a byte for the sender, a byte that is added to the
+//! sequence (0 ends the tick), a byte for a flipped bit of the header, half of the content's length, and
+//! the content.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -15,15 +15,26 @@ mod insider;
 
 use insider::Insider;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_link::{security::{aes::Aes, key::Key, group_key::SealedWith}, encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}};
+use wdgnn_link::{
+    encoding::{
+        Encoding, Outgoing,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    link::Link,
+    security::{aes::Aes, group_key::GroupKey, key::Key},
+};
 
-/// Group key of the golden frames.
+/// The key of the golden frames.
 const KEY: Key = *b"a swarm's secret";
 
-fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
+fn fly<E: Encoding, const TAG: usize>(input: &[u8]) {
     let numbers = flight::numbers();
-    let mut robot = flight::robot(&numbers, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
-    let mut said = robot.beacon();
+    let link: Link<E, GroupKey<Aes, TAG>> = Link::new(flight::MODEL, GroupKey::new(&KEY));
+    let mut robot = flight::robot(&numbers, link);
+    let mut message = robot.message();
     let (mut rest, mut tick, mut sequences) = (input, 0, [0_u32; 256]);
     while !rest.is_empty() && tick < 30 {
         flight::begin(&mut robot, tick);
@@ -33,23 +44,29 @@ fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
             if step == 0 {
                 break;
             }
-            // Sequence numbers follow the ticks or run ahead.
+            // Numbers continue with the ticks, or run ahead.
             let sequence = &mut sequences[usize::from(sender)];
-            *sequence = (*sequence + u32::from(step)).max(tick * C::FRAMES);
-            (said.sender, said.sequence) = (sender.into(), *sequence);
+            *sequence = (*sequence + u32::from(step)).max(tick * E::FRAMES);
+            message.sender = sender.into();
+            let out = Outgoing {
+                message: &message,
+                boot: 0,
+                sequence: *sequence,
+                model: flight::MODEL,
+                round: tick,
+            };
             let bits = if bit < 128 { 0 } else { 1 << (bit % 8) };
-            let insider = Insider { codec, content, flip: (usize::from(bit % 128) / 4, bits) };
+            let insider = Insider { content, flip: (usize::from(bit % 128) / 4, bits) };
             let mut frame = [0; 640];
-            let sealed = SealedWith::<_, Aes, TAG>::new(insider, &KEY);
-            let Some(length) = sealed.encode(robot.link(), &said, tick, 0, &mut frame) else { continue };
+            let Some(length) = insider.write::<E, TAG, _, _, _>(&KEY, &out, &mut frame) else { continue };
             let mut copy = frame;
-            let _ = robot.hear(&mut frame[..length]);
-            assert!(robot.hear(&mut copy[..length]).is_err(), "heard twice");
+            let _ = robot.receive(&mut frame[..length]);
+            assert!(robot.receive(&mut copy[..length]).is_err(), "a frame was accepted twice");
         }
         if rest.len() < 4 {
             rest = &[];
         }
-        flight::conclude(&mut robot);
+        flight::finish(&mut robot);
         tick += 1;
     }
 }
@@ -57,10 +74,10 @@ fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
 fuzz_target!(|input: &[u8]| {
     let Some((profile, frames)) = input.split_first() else { return };
     match profile % 5 {
-        0 => fly::<_, 8>(Exact, frames),
-        1 => fly::<_, 8>(Dot154::default(), frames),
-        2 => fly::<_, 8>(EspNow::default(), frames),
-        3 => fly::<_, 4>(Esb32, frames),
-        _ => fly::<_, 8>(P2p57, frames),
+        0 => fly::<Exact, 8>(frames),
+        1 => fly::<Dot154, 8>(frames),
+        2 => fly::<EspNow, 8>(frames),
+        3 => fly::<Esb32, 4>(frames),
+        _ => fly::<P2p57, 8>(frames),
     }
 });

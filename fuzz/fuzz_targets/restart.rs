@@ -1,7 +1,6 @@
-//! Records in a robot's store at startup, raw and with corrected checksums.
+//! Starts a robot with any record in its store, with and without valid checksums.
 //!
-//! Loading never panics, parameters are admissible, and the boot count increases and is stored
-//! before the first frame.
+//! There is no panic, restored parameters are admissible, and the boot count increases before the first frame.
 #![no_main]
 
 #[path = "../flight.rs"]
@@ -10,16 +9,20 @@ mod flight;
 use core::convert::Infallible;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_link::{encoding::{Codec, exact::Exact}, security::group_key::Rekeyable};
+use wdgnn_core::{tasks::flocking::Motion, tensor::Tensor as _};
+use wdgnn_link::{
+    encoding::exact::Exact,
+    link::{Link, Managed, MessageLink},
+    security::{group_key::GroupKey, managed_keys::ManagedKeys},
+};
 use wdgnn_robot::{persist, ports::Store};
-use wdgnn_core::tensor::Tensor as _;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
-/// Store in memory.
-struct Kept(Vec<u8>);
+/// A store in memory.
+struct Memory(Vec<u8>);
 
-impl Store for Kept {
+impl Store for Memory {
     type Error = Infallible;
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
@@ -33,34 +36,37 @@ impl Store for Kept {
     }
 }
 
-fn start(store: &mut Kept, codec: impl Codec) -> u32 {
+fn start(store: &mut Memory, link: impl MessageLink<Motion, flight::Taps, flight::Wide>) -> u32 {
     let numbers = flight::numbers();
-    let mut robot = flight::robot(&numbers, codec);
-    robot.behaviour_mut().learning.personal_step = 0.1;
-    robot.behaviour_mut().learning.personal_clip = 1.0;
-    persist::resume(&mut robot, store, &mut [0; 640]).expect("the store is in memory");
-    assert!(robot.wide().admissible());
+    let mut robot = flight::robot(&numbers, link);
+    let learning = &mut robot.config_mut().agent.learning;
+    (learning.bias_step, learning.bias_clip) = (0.1, 1.0);
+    persist::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    assert!(robot.agent().wide().is_admissible());
     flight::begin(&mut robot, 0);
-    flight::conclude(&mut robot);
-    robot.boot()
+    flight::finish(&mut robot);
+    robot.link().boot()
 }
 
 fn starts(record: &[u8]) {
-    twice(record, || Exact);
-    // Keys that can change.
-    twice(record, || Rekeyable::new(Exact, &[7; 16]).rekeyed(1, &[8; 16], 0, &[7; 16]));
+    twice(record, || Link::<Exact>::open(flight::MODEL));
+    // With key rotation.
+    twice(record, || -> Managed<Exact> {
+        let keys = ManagedKeys::new(GroupKey::new(&[7; 16]));
+        Link::new(flight::MODEL, keys.with_key_rotation(1, &[8; 16], 0, &[7; 16]))
+    });
 }
 
-fn twice<C: Codec>(record: &[u8], codec: impl Fn() -> C) {
-    let mut store = Kept(record.to_vec());
-    let first = start(&mut store, codec());
-    let second = start(&mut store, codec());
-    assert!(second > first || first == u32::MAX, "boot {first}, and then {second}");
+fn twice<L: MessageLink<Motion, flight::Taps, flight::Wide>>(record: &[u8], link: impl Fn() -> L) {
+    let mut store = Memory(record.to_vec());
+    let first = start(&mut store, link());
+    let second = start(&mut store, link());
+    assert!(second > first || first == u32::MAX, "boot {second} after {first}");
 }
 
 fuzz_target!(|record: &[u8]| {
     starts(record);
-    // Head, keys, body and adaptation, each followed by its checksum, which a fuzzer cannot guess.
+    // Head, keys, parameters and local adaptation, each with a valid checksum that a fuzzer does not find.
     for parts in [&[16, 4 * 48, 4 + 4 * 2][..], &[16, 44, 4 * 48, 4 + 4 * 2]] {
         let mut right = record.to_vec();
         let mut rest = right.as_mut_slice();

@@ -1,20 +1,18 @@
-//! Robot with robust trust that receives arbitrary frames for a few ticks.
+//! A robust robot with an open link receives any frames for a few ticks.
 //!
-//! Commands are finite and bounded, and parameters stay inside the ball. The link is not sealed, so
-//! that headers are arbitrary too; `resealed` covers sealed links.
-//!
-//! The input is a sequence of frames, each after a byte for its length; 0 ends a tick.
+//! Its commands are finite and bounded, and its parameters stay inside the ball. `resealed` covers sealed
+//! links. The input is a list of frames. A byte before each frame is its length; 0 ends a tick.
 #![no_main]
 
 #[path = "../flight.rs"]
 mod flight;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_link::encoding::half::Dot154;
+use wdgnn_link::{encoding::half::Dot154, link::Link};
 
 fuzz_target!(|input: &[u8]| {
     let numbers = flight::numbers();
-    let mut robot = flight::robot(&numbers, Dot154::default());
+    let mut robot = flight::robot(&numbers, Link::<Dot154>::open(flight::MODEL));
     let (mut rest, mut tick) = (input, 0);
     while !rest.is_empty() && tick < 20 {
         flight::begin(&mut robot, tick);
@@ -24,9 +22,9 @@ fuzz_target!(|input: &[u8]| {
             if length == 0 {
                 break;
             }
-            let _ = robot.hear(&mut frame.to_vec());
+            let _ = robot.receive(&mut frame.to_vec());
         }
-        flight::conclude(&mut robot);
+        flight::finish(&mut robot);
         tick += 1;
     }
 });

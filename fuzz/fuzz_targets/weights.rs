@@ -1,8 +1,11 @@
-//! Weight files: opening never panics, and opened files hold admissible numbers only.
+//! Opens a weight file. There is no panic, and all numbers of an opened file are admissible.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{Weights, math, weights::Aligned};
+use wdgnn_core::{
+    math,
+    weights::{Aligned, Weights},
+};
 use wdgnn_robot::onboard::RobotNetwork;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
@@ -21,7 +24,7 @@ fn open(bytes: &[u8]) {
 
 fuzz_target!(|bytes: &[u8]| {
     open(bytes);
-    // The corrected checksum lets inputs pass, since a fuzzer cannot guess it.
+    // The fuzzer does not find valid checksums by itself.
     if let Some((content, _)) = bytes.split_last_chunk::<4>() {
         open(&[content, &CHECKSUM.checksum(content).to_le_bytes()].concat());
     }

@@ -3,34 +3,30 @@
 use std::path::Path;
 
 use host_sim::{
+    medium::any_link::{AnyLink, AnyLinkOf, RobotKeys},
     model::ModelFile,
     models,
     profiles::Profile,
-    recipe::{Architecture, RecipeName},
+    recipe::RecipeName,
 };
 use wdgnn_core::{
-    filter::{NoDelayLine, Stacked},
-    message::Message,
-    tasks::flocking::Motion,
-    tensor::Filter,
+    message::{Message, MessageOf},
+    task::State as _,
+    tasks::flocking::{Flocking, Motion},
 };
 use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::FrameError,
-    header::{Link, Payload},
-    security::{
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-    },
+    link::{MessageLink as _, RadioLink as _},
+    security::key::Key,
 };
 use wdgnn_protocol::mac;
-use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
+use wdgnn_robot::onboard::RobotModel;
 
 use crate::program::host_sim;
 
 const KEY: Key = *b"a swarm's secret";
 
-type Decoded = Message<Motion, Stacked<TAPS, FEATURES, NoDelayLine>, Filter<TAPS, FEATURES, OUTPUTS>>;
+type Link = AnyLinkOf<RobotModel<'static>, Flocking>;
+type Decoded = MessageOf<RobotModel<'static>, Flocking>;
 
 /// Returns the link type of a pcap file and its packets with times in µs.
 fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
@@ -54,25 +50,31 @@ fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
     std::fs::read(folder.join("swarm.pcap")).expect("a pcap file")
 }
 
+/// Creates a link that reads the frames of robots with the shipped model.
+fn link(profile: Profile, key: Option<&Key>) -> Link {
+    let model: ModelFile = models::for_profile(RecipeName::Ours, profile).expect("a model");
+    AnyLink::new(profile, model.weights().checksum, key.map(|group| RobotKeys { group, own: None }))
+}
+
 /// Decodes a frame at its tick.
-fn decode<P: Codec>(codec: &mut P, model: &ModelFile, frame: &[u8]) -> Decoded {
-    let link = Link { profile: P::profile(true), checksum: model.weights().checksum };
-    let tick = P::identity(frame, 0).expect("a header").sequence / P::FRAMES;
-    let decoded: Result<(Decoded, Payload), FrameError> = codec.decode(&link, tick, frame);
-    decoded.expect("a frame that the robots sent").0
+fn decode(link: &mut Link, frame: &[u8]) -> Decoded {
+    let tick = link.id(0, frame).expect("a header").sequence / link.frames();
+    let mut message = Message::empty(Motion::zero());
+    link.receive(tick, &mut frame.to_vec(), &mut message).expect("a frame that the robots sent");
+    message
 }
 
 #[test]
 fn captures_contain_all_frames() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = capture(folder.path(), &[]);
-    let (link, packets) = packets(&file);
-    assert_eq!((link, packets.len()), (147, 100), "too long for IEEE 802.15.4: as they are");
-    let model = models::shipped(RecipeName::Ours, Architecture::WdGnn).expect("a model");
+    let (kind, packets) = packets(&file);
+    assert_eq!((kind, packets.len()), (147, 100), "too long for IEEE 802.15.4: as they are");
+    let mut link = link(Profile::Exact, None);
     for (index, (microseconds, frame)) in (0..).zip(packets) {
-        let beacon = decode(&mut Exact, &model, frame);
+        let message = decode(&mut link, frame);
         let tick: u32 = index / 5;
-        assert_eq!((u32::from(beacon.sender), beacon.sequence), (index % 5, tick));
+        assert_eq!((u32::from(message.sender), message.tick), (index % 5, tick));
         assert_eq!(microseconds, u64::from(tick) * 10_000);
     }
 }
@@ -81,14 +83,14 @@ fn captures_contain_all_frames() {
 fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = capture(folder.path(), &["--profile", "dot154"]);
-    let (link, packets) = packets(&file);
-    assert_eq!((link, packets.len()), (195, 20), "four exchanges of five robots");
-    let model = models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model");
+    let (kind, packets) = packets(&file);
+    assert_eq!((kind, packets.len()), (195, 20), "four exchanges of five robots");
+    let mut link = link(Profile::Dot154, None);
     for (_, packet) in packets {
         let (body, checksum) = packet.split_last_chunk().expect("a checksum");
         assert_eq!(crc::Crc::<u16>::new(&crc::CRC_16_KERMIT).checksum(body), u16::from_le_bytes(*checksum));
         let (_, frame) = mac::parse(body).expect("a robot's broadcast");
-        assert!(decode(&mut Dot154::default(), &model, frame).sender < 5);
+        assert!(decode(&mut link, frame).sender < 5);
     }
 }
 
@@ -96,22 +98,14 @@ fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
 fn sealed_frames_are_captured_sealed_and_open_with_the_key() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("swarm.key"), KEY).expect("it is written");
-    let sealed = |profile| capture(folder.path(), &["--profile", profile, "--key", "swarm.key"]);
-    let model = models::for_profile(RecipeName::Ours, Profile::Esb32).expect("a model");
-    // Five robots, four exchanges, four frames each.
-    let file = sealed("esb32");
-    let (link, frames) = packets(&file);
-    assert_eq!((link, frames.len()), (147, 80));
-    let mut codec = SealedEsb32::new(Esb32, &KEY);
-    for (_, frame) in frames {
-        assert!(decode(&mut codec, &model, frame).sender < 5);
-    }
-    // Two frames each.
-    let file = sealed("p2p57");
-    let (link, frames) = packets(&file);
-    assert_eq!((link, frames.len()), (147, 40));
-    let mut codec = Sealed::new(P2p57, &KEY);
-    for (_, frame) in frames {
-        assert!(decode(&mut codec, &model, frame).sender < 5);
+    // Five robots and four exchanges.
+    for (profile, frames_per_exchange) in [(Profile::Esb32, 4), (Profile::P2p57, 2)] {
+        let file = capture(folder.path(), &["--profile", profile.name(), "--key", "swarm.key"]);
+        let (kind, frames) = packets(&file);
+        assert_eq!((kind, frames.len()), (147, 20 * frames_per_exchange));
+        let mut link = link(profile, Some(&KEY));
+        for (_, frame) in frames {
+            assert!(decode(&mut link, frame).sender < 5);
+        }
     }
 }

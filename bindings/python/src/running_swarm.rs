@@ -8,6 +8,7 @@ use wdgnn_core::{
     tensor::Array as _,
 };
 use wdgnn_robot::safety::gate;
+use wdgnn_robot::tasks::MotionModel as _;
 use wdgnn_sim::{
     counters::by_name,
     episode::{Episode, Observer as _, RunningEpisode},
@@ -119,7 +120,7 @@ impl<W: Environment> TypedSwarm<W> {
         let sizes = Sizes {
             robots: start.states.len(),
             state: <StateOf<W> as wdgnn_core::task::State>::Array::LEN,
-            outputs: OutputOf::<W>::COUNT,
+            outputs: OutputOf::<W>::LEN,
             taps: size.map_or(0, |size| size.taps),
             features: size.map_or(0, |size| size.features),
         };
@@ -210,7 +211,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     fn read_into(&self, arrays: ArraysMut<'_>) {
         let Sizes { state, outputs, taps, features, .. } = self.sizes;
         for (numbers, state) in arrays.states.chunks_exact_mut(state).zip(&self.aloft.states) {
-            numbers.copy_from_slice(state.numbers().as_ref());
+            numbers.copy_from_slice(state.to_array().as_ref());
         }
         for (numbers, command) in arrays.commands.chunks_exact_mut(outputs).zip(&self.aloft.commands) {
             numbers.copy_from_slice(command.as_ref());

@@ -4,26 +4,28 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
     filter::DelayLines,
     math,
-    message::Message,
+    message::{Message, MessageOf},
     model::Model,
-    task::{NodeId, State},
-    tensor::{Array as _, Tensor},
+    task::{NodeId, State, Task},
+    tensor::{Array, Tensor as _, param_range::ParamRange},
 };
 use wdgnn_link::{
-    error::FrameError,
-    header::Link,
+    error::FrameError as LinkError,
+    header::{FrameId, OBSTACLE_ONLY},
+    link::{MessageLink as _, RadioLink as _},
     security::{
-        group_key,
+        KeyState as _, PeerIdentities as _, PeerIdentity,
         key::{self, Key},
-        key_ring::KEPT_BYTES,
+        key_ring::{STORED_LEN, StoredKeys},
+        key_update,
+        managed_keys::ROSTER,
+        peer_auth,
     },
 };
-use wdgnn_robot::{
-    node::MessageOf,
-    onboard::{MAX_BUFFER_LEN, ModelOf},
-};
+use wdgnn_robot::onboard::{MAX_BUFFER_LEN, ModelOf};
 use wdgnn_sim::{
-    profiles::{CodecVisitor, RobotKeyring, SimCodec, visit_codec},
+    medium::any_link::{self, AnyLink, AnyLinkOf, OwnKeys, RobotKeys},
+    profiles::Profile,
     scene::SimTask,
     world::Environment,
 };
@@ -35,190 +37,183 @@ use crate::{
 
 /// Names of all frame errors.
 pub fn frame_errors() -> Vec<&'static str> {
-    FrameError::ALL.iter().map(|refusal| refusal.name()).collect()
+    LinkError::ALL.iter().map(|error| error.name()).collect()
 }
 
 /// Fields of a beacon: sender, boot count, sequence number, degree, state, taps, wide parameters, and the ranges of taps and
 /// wide parameters in this frame.
 type BeaconFields = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
 
-/// Keys and epochs that a robot stores over a restart.
-type KeyState = [u8; KEPT_BYTES];
-
 /// Keys of a robot from Python: address, personal key, epoch of the group key, peer keys.
-type RobotKeys = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
+type OwnKeyFields = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
 
-/// Codec for any task and link profile.
+/// Codec for any task.
 trait AnyCodec: Send + Sync {
     fn sizes(&self) -> (usize, usize, usize);
     fn frames_per_exchange(&self) -> u32;
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, FrameError>;
-    fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>>;
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, LinkError>;
+    fn encode(&mut self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>>;
     fn begin_tick(&mut self, now: u32);
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>>;
     fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>>;
     fn is_authenticated(&self, name: NodeId, now: u32) -> bool;
     fn epoch(&self) -> u8;
-    fn key_state(&self) -> Option<KeyState>;
-    fn restore_keys(&mut self, key_state: &KeyState);
+    fn key_state(&self) -> Option<StoredKeys>;
+    fn restore_keys(&mut self, key_state: &StoredKeys);
 }
 
-/// Codec of the task `T` with the link `C`.
-struct TypedCodec<T: SimTask, C> {
-    codec: C,
-    link: Link,
-    task: std::marker::PhantomData<fn() -> T>,
-}
-
-type TaskBeacon<T> = MessageOf<ModelOf<'static, T>, T>;
-type ChainsOf<T> = <ModelOf<'static, T> as Model>::Taps;
+type TaskLink<T> = AnyLinkOf<ModelOf<'static, T>, T>;
+type TaskMessage<T> = MessageOf<ModelOf<'static, T>, T>;
+type TapsOf<T> = <ModelOf<'static, T> as Model>::Taps;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
-type StateNumbers<T> = <<T as wdgnn_core::task::Task>::State as State>::Numbers;
+type StateArray<T> = <<T as Task>::State as State>::Array;
 
-impl<T: SimTask, C: SimCodec> AnyCodec for TypedCodec<T, C> {
+/// Codec of the task `T`.
+struct TypedCodec<T: SimTask> {
+    link: TaskLink<T>,
+    /// Link that sends messages only, no control frames. It has the keys of `link`.
+    encoder: TaskLink<T>,
+}
+
+impl<T: SimTask> AnyCodec for TypedCodec<T> {
     fn sizes(&self) -> (usize, usize, usize) {
-        (StateNumbers::<T>::COUNT, ChainsOf::<T>::COUNT, WideOf::<T>::COUNT)
+        (StateArray::<T>::LEN, TapsOf::<T>::LEN, WideOf::<T>::LEN)
     }
 
     fn frames_per_exchange(&self) -> u32 {
-        C::FRAMES
+        self.link.frames()
     }
 
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, FrameError> {
-        let (beacon, parts) =
-            self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
-        let Message { sender, boot, sequence, degree, state, chains, wide } = beacon;
-        let taps = chains.sent().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
-        let span =
-            |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, LinkError> {
+        let mut message = TaskMessage::<T>::empty(T::State::zero());
+        let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?;
+        let FrameId { sender, boot, sequence } = self.link.id(now, frame).ok_or(LinkError::TooShort)?;
+        let Message { degree, state, taps, wide, .. } = message;
+        let taps = taps.transmitted().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
+        let range = |ParamRange { from, to }: ParamRange, count: usize| {
+            (usize::from(from).min(count), usize::from(to).min(count))
+        };
         Ok((
             sender,
             boot,
             sequence,
             degree,
-            state.numbers().as_ref().to_vec(),
+            state.to_array().as_ref().to_vec(),
             taps,
             wide.numbers().to_vec(),
-            span(parts.taps.from, parts.taps.to, ChainsOf::<T>::COUNT),
-            span(parts.wide.from, parts.wide.to, WideOf::<T>::COUNT),
+            range(reception.payload.taps, TapsOf::<T>::LEN),
+            range(reception.payload.wide, WideOf::<T>::LEN),
         ))
     }
 
-    fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; MAX_BUFFER_LEN];
-        let length = self.codec.encode(&self.link, &Self::beacon(fields)?, round, index, &mut buffer)?;
-        buffer.get(..length).map(<[u8]>::to_vec)
+    fn encode(&mut self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
+        if let Some(keys) = self.link.stored_keys() {
+            self.encoder.restore_keys(&keys);
+        }
+        send::<T>(&mut self.encoder, fields, round, index)
     }
 
     fn begin_tick(&mut self, now: u32) {
-        self.codec.begin(now);
+        self.link.begin(now);
     }
 
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; MAX_BUFFER_LEN];
-        let length = self.codec.hand_on(round, C::FRAMES - 1, &mut buffer)?;
-        buffer.get(..length).map(<[u8]>::to_vec)
+        let index = self.link.frames() - 1;
+        let frame = write(&mut self.link, &dummy::<T>(), round, index)?;
+        (frame.first() == Some(&key_update::KIND)).then_some(frame)
     }
 
     fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>> {
-        let mut buffer = [0; MAX_BUFFER_LEN];
-        let length =
-            self.codec.prove(&self.link, &Self::beacon(fields)?, round, C::FRAMES - 1, &mut buffer)?;
-        buffer.get(..length).map(<[u8]>::to_vec)
+        let index = self.link.frames() - 1;
+        let frame = send::<T>(&mut self.link, fields, round, index)?;
+        let first = *frame.first()?;
+        (first != key_update::KIND && first & peer_auth::MARK != 0).then_some(frame)
     }
 
     fn is_authenticated(&self, name: NodeId, now: u32) -> bool {
-        self.codec.wants_proofs() && self.codec.proven(name, now)
+        self.link.peer(name, now) == PeerIdentity::Proven
     }
 
     fn epoch(&self) -> u8 {
-        self.codec.epoch()
+        self.link.key_epoch()
     }
 
-    fn key_state(&self) -> Option<KeyState> {
-        self.codec.kept_keys()
+    fn key_state(&self) -> Option<StoredKeys> {
+        self.link.stored_keys()
     }
 
-    fn restore_keys(&mut self, key_state: &KeyState) {
-        self.codec.take_up_keys(key_state);
+    fn restore_keys(&mut self, key_state: &StoredKeys) {
+        self.link.restore_keys(key_state);
     }
 }
 
-impl<T: SimTask, C: SimCodec> TypedCodec<T, C> {
-    /// Message with these fields, or `None` if a tap is not admissible.
-    fn beacon(fields: &BeaconFields) -> Option<TaskBeacon<T>> {
-        let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
-        let state = T::State::from_array(wdgnn_core::tensor::Array::gather(state));
-        let mut chains = ChainsOf::<T>::ZERO;
-        if !taps.iter().copied().all(math::admissible) {
-            return None;
-        }
-        let mut taps = taps.iter();
-        chains.for_each_transmitted(|_, line| {
-            line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from)
-        });
-        let mut wide = WideOf::<T>::ZERO;
-        wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-        Some(Message {
-            sender: *sender,
-            boot: *boot,
-            sequence: *sequence,
-            degree: *degree,
-            state,
-            chains,
-            wide,
-        })
+/// Sends a message with the boot count and the sequence number in `fields`.
+///
+/// Returns `None` if a tap is not admissible or a frame cannot hold a number.
+fn send<T: SimTask>(
+    link: &mut TaskLink<T>,
+    fields: &BeaconFields,
+    round: u32,
+    index: u32,
+) -> Option<Vec<u8>> {
+    let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
+    if !taps.iter().copied().all(math::admissible) {
+        return None;
     }
+    let tick = sequence / link.frames();
+    let state = T::State::from_array(Array::gather(state));
+    let mut message: TaskMessage<T> =
+        Message { sender: *sender, tick, degree: *degree, ..Message::empty(state) };
+    let mut taps = taps.iter();
+    let mut set_line = |line: &mut [f32]| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from);
+    message.taps.for_each_transmitted(|_, line| set_line(line));
+    message.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+    link.set_boot(*boot);
+    // The first frame of a tick has the tick times the frames per exchange as its number.
+    for _ in 0..sequence % link.frames() {
+        write(link, &Message { tick, ..dummy::<T>() }, round, 0);
+    }
+    write(link, &message, round, index)
+}
+
+/// Message that no robot uses.
+fn dummy<T: SimTask>() -> TaskMessage<T> {
+    Message { degree: OBSTACLE_ONLY, ..Message::empty(T::State::zero()) }
+}
+
+fn write<S: State, L: DelayLines, W: wdgnn_core::tensor::Tensor>(
+    link: &mut AnyLink<S, L, W>,
+    message: &Message<S, L, W>,
+    round: u32,
+    index: u32,
+) -> Option<Vec<u8>> {
+    let mut buffer = [0; MAX_BUFFER_LEN];
+    let length = link.send(message, round, index, &mut buffer)?;
+    buffer.get(..length).map(<[u8]>::to_vec)
 }
 
 /// Creates a codec for a task.
-struct ForTask<'a> {
-    profile: &'a str,
+struct ForTask {
+    profile: Profile,
     checksum: u32,
     key: Option<Key>,
-    own: Option<RobotKeyring>,
+    own: Option<OwnKeys>,
 }
 
-/// Creates a codec for a link.
-struct ForCodec<T> {
-    checksum: u32,
-    key: Key,
-    own: Option<RobotKeyring>,
-    task: std::marker::PhantomData<fn() -> T>,
-}
-
-impl WorldVisitor for ForTask<'_> {
+impl WorldVisitor for ForTask {
     type Output = PyResult<Box<dyn AnyCodec>>;
 
     fn visit<W: Environment>(self) -> Self::Output {
-        let Self { checksum, key, own, .. } = self;
-        let visitor = ForCodec::<W::Task> {
-            checksum,
-            key: key.unwrap_or_default(),
-            own,
-            task: std::marker::PhantomData,
-        };
-        let codec = visit_codec(profile(self.profile)?, key.is_some(), visitor);
-        codec.ok_or_else(|| {
-            let (task, profile) = (W::NAME, self.profile);
-            PyValueError::new_err(format!(
+        let Self { profile, checksum, key, own } = self;
+        if !any_link::fits::<<W::Task as Task>::State, TapsOf<W::Task>, WideOf<W::Task>>(profile) {
+            let (task, profile) = (W::NAME, profile.name());
+            return Err(PyValueError::new_err(format!(
                 "messages of task {task} do not fit the frames of profile {profile}"
-            ))
-        })
-    }
-}
-
-impl<T: SimTask> CodecVisitor for ForCodec<T> {
-    type Output = Option<Box<dyn AnyCodec>>;
-
-    fn visit<C: SimCodec>(self) -> Self::Output {
-        let link = Link { profile: C::profile(true), checksum: self.checksum };
-        let codec = match &self.own {
-            Some(own) => C::with_own(&self.key, own),
-            None => C::with_key(&self.key),
-        };
-        let codec = TypedCodec::<T, C> { codec, link, task: self.task };
-        C::fits::<T::State, ChainsOf<T>, WideOf<T>>().then(|| Box::new(codec) as Box<dyn AnyCodec>)
+            )));
+        }
+        let link = |own| AnyLink::new(profile, checksum, key.as_ref().map(|group| RobotKeys { group, own }));
+        let without_peers = own.map(|own| OwnKeys { roster: &[], ..own });
+        Ok(Box::new(TypedCodec::<W::Task> { link: link(own), encoder: link(without_peers) }))
     }
 }
 
@@ -244,25 +239,25 @@ impl Codec {
         profile: &str,
         checksum: u32,
         key: Option<&[u8]>,
-        own: Option<RobotKeys>,
+        own: Option<OwnKeyFields>,
     ) -> PyResult<Self> {
         let key = key.map(parse_key).transpose()?;
         let own = own.map(|(name, personal, epoch, roster)| {
             if key.is_none() {
                 return Err(PyValueError::new_err("personal_key needs key"));
             }
-            if roster.len() > group_key::ROSTER {
+            if roster.len() > ROSTER {
                 return Err(PyValueError::new_err(format!(
                     "peer_keys must have at most {} keys, got {}",
-                    group_key::ROSTER,
+                    ROSTER,
                     roster.len()
                 )));
             }
             let roster = roster.iter().map(|key| parse_key(key)).collect::<PyResult<Vec<Key>>>()?;
-            // The codec borrows the peer keys for ever. They have at most 1,024 bytes.
-            Ok(RobotKeyring { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
+            // A link borrows its peer keys for the rest of the program: at most 1,024 bytes.
+            Ok(OwnKeys { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
         });
-        let order = ForTask { profile, checksum, key, own: own.transpose()? };
+        let order = ForTask { profile: self::profile(profile)?, checksum, key, own: own.transpose()? };
         Ok(Self { codec: visit(task, order)??, now: None })
     }
 
@@ -280,7 +275,7 @@ impl Codec {
 
     /// Restores the keys from `key_state` of an earlier codec.
     fn restore_keys(&mut self, key_state: &[u8]) -> PyResult<()> {
-        let wrong = |_| PyValueError::new_err(format!("key_state must have {KEPT_BYTES} bytes"));
+        let wrong = |_| PyValueError::new_err(format!("key_state must have {STORED_LEN} bytes"));
         self.codec.restore_keys(&key_state.try_into().map_err(wrong)?);
         Ok(())
     }
@@ -327,12 +322,12 @@ impl Codec {
     /// Decodes a frame that was received at tick `now`. Raises `FrameError`.
     fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<BeaconFields> {
         self.begin_tick(now);
-        self.codec.decode(now, frame).map_err(|refusal| FrameError::new_err(refusal.name()))
+        self.codec.decode(now, frame).map_err(|error| FrameError::new_err(error.name()))
     }
 
     /// Encodes frame `index` of this exchange.
     fn encode<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
         fields: BeaconFields,
         exchange: u32,

@@ -1,7 +1,10 @@
 //! Reasons for rejecting a frame. Each is counted; none ends a tick.
 
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
+
 /// Reason for rejecting a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]

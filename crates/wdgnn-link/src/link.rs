@@ -77,6 +77,11 @@ pub trait RadioLink: PeerIdentities + KeyState {
     /// Whether frames are authenticated.
     fn is_sealed(&self) -> bool;
 
+    /// Whether every frame carries a whole message.
+    fn sends_whole_messages(&self) -> bool {
+        false
+    }
+
     /// Checksum of the robot's weight file.
     fn model(&self) -> u32;
 
@@ -233,6 +238,11 @@ impl<E: Encoding, S: LinkSecurity> RadioLink for Link<E, S> {
     #[inline]
     fn is_sealed(&self) -> bool {
         S::SEALED
+    }
+
+    #[inline]
+    fn sends_whole_messages(&self) -> bool {
+        E::IS_WHOLE && !S::AUTHENTICATES_PEERS
     }
 
     fn model(&self) -> u32 {

@@ -78,13 +78,50 @@ impl Trust {
     }
 }
 
+impl TrustPolicy for Trust {
+    #[inline]
+    fn robust(&self) -> Option<&RobustConfig> {
+        if let Self::Robust(config) = self { Some(config) } else { None }
+    }
+}
+
+/// Choice between [`Trust::All`] and [`Trust::Robust`], at run time or at compile time.
+pub trait TrustPolicy: Copy {
+    /// Settings of robust trust; `None` if all messages count.
+    fn robust(&self) -> Option<&RobustConfig>;
+
+    /// Whether robust statistics are used.
+    #[inline]
+    fn is_robust(&self) -> bool {
+        self.robust().is_some()
+    }
+
+    /// Number of plausible frames after which a neighbor counts.
+    #[inline]
+    fn probation_frames(&self) -> u8 {
+        self.robust().map_or(0, |config| config.probation_frames)
+    }
+}
+
+/// [`Trust::All`] at compile time: a robot with it contains no code of robust trust.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TrustAll;
+
+impl TrustPolicy for TrustAll {
+    #[inline]
+    fn robust(&self) -> Option<&RobustConfig> {
+        None
+    }
+}
+
 /// Everything that the robots of a swarm have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct RobotConfig<M, T> {
+pub struct RobotConfig<M, T, P = Trust> {
     /// Network, task and learning rule.
     pub agent: Config<M, T>,
     /// Treatment of received messages.
-    pub trust: Trust,
+    pub trust: P,
     /// Control ticks per exchange: the robot sends, and its taps advance, once per interval.
     pub exchange_interval: u32,
     /// Ticks for which a silent neighbor is kept.
@@ -181,12 +218,15 @@ impl<M, T> RobotConfig<M, T> {
     pub const fn is_memoryless(&self) -> bool {
         self.exchange_interval <= 1 && self.hold_ticks == 0 && !self.trust.is_robust()
     }
+}
 
+impl<M, T, P> RobotConfig<M, T, P> {
     /// This configuration with another network, or with `()` for none.
     #[must_use]
-    pub fn with_model<N>(&self, model: N) -> RobotConfig<N, T>
+    pub fn with_model<N>(&self, model: N) -> RobotConfig<N, T, P>
     where
         T: Copy,
+        P: Copy,
     {
         let Config { task, learning, offline_norm, .. } = self.agent;
         RobotConfig {
@@ -199,9 +239,18 @@ impl<M, T> RobotConfig<M, T> {
             failsafe: self.failsafe,
         }
     }
+
+    /// This configuration with another treatment of received messages.
+    #[must_use]
+    #[inline]
+    pub fn with_trust<Q>(self, trust: Q) -> RobotConfig<M, T, Q> {
+        let Self { agent, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe, .. } =
+            self;
+        RobotConfig { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe }
+    }
 }
 
-impl<M: Model, T: RobotTask> RobotConfig<M, T> {
+impl<M: Model, T: RobotTask, P: TrustPolicy> RobotConfig<M, T, P> {
     /// Whether an honest robot can have these taps and parameters.
     ///
     /// The parameters of an honest robot never leave the ball.
@@ -209,7 +258,7 @@ impl<M: Model, T: RobotTask> RobotConfig<M, T> {
     #[inline]
     pub fn is_plausible(&self, message: &MessageOf<M, T>, payload: Payload) -> bool {
         let Config { model, learning, offline_norm, .. } = &self.agent;
-        if let Trust::Robust(robust) = &self.trust
+        if let Some(robust) = self.trust.robust()
             && robust.max_tap > 0.0
             && max_tap(&message.taps, payload.taps) > robust.max_tap
         {

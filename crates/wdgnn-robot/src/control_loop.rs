@@ -14,6 +14,7 @@ use wdgnn_link::{
 };
 
 use crate::{
+    config::TrustPolicy,
     persist::save,
     ports::{Actuator, Ports, Radio, Received, Sensor, Store},
     robot::Robot,
@@ -76,14 +77,15 @@ pub struct Report<O> {
 }
 
 /// Runs the first half of a tick: senses, and sends all frames of an exchange if it is due.
-pub fn open<M, T, L, P, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+pub fn open<M, T, L, P, const N: usize, Q>(
+    robot: &mut Robot<M, T, L, N, Q>,
     tick: u32,
     ports: &mut P,
     buffer: &mut [u8],
 ) -> PortErrors
 where
     M: Model,
+    Q: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     P: Ports<T::State, T::Command>,
@@ -105,14 +107,15 @@ where
 }
 
 /// Runs the second half of a tick: receives, acts, learns, and saves from time to time.
-pub fn close<M, T, L, P, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+pub fn close<M, T, L, P, const N: usize, Q>(
+    robot: &mut Robot<M, T, L, N, Q>,
     ports: &mut P,
     buffer: &mut [u8],
     mut errors: PortErrors,
 ) -> Report<T::Command>
 where
     M: Model,
+    Q: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     P: Ports<T::State, T::Command>,
@@ -144,14 +147,15 @@ where
 ///
 /// `buffer` holds one frame at a time. It needs [`MessageLink::max_len`] bytes and one more, by which
 /// longer frames are detected.
-pub fn run<M, T, L, P, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+pub fn run<M, T, L, P, const N: usize, Q>(
+    robot: &mut Robot<M, T, L, N, Q>,
     tick: u32,
     ports: &mut P,
     buffer: &mut [u8],
 ) -> Report<T::Command>
 where
     M: Model,
+    Q: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     P: Ports<T::State, T::Command>,
@@ -161,14 +165,15 @@ where
 }
 
 /// Receives all frames of the listening window, up to [`MAX_FRAMES`].
-fn receive<M, T, L, R, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+fn receive<M, T, L, R, const N: usize, Q>(
+    robot: &mut Robot<M, T, L, N, Q>,
     radio: &mut R,
     buffer: &mut [u8],
     errors: &mut PortErrors,
 ) -> (u32, FrameErrorCounts)
 where
     M: Model,
+    Q: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     R: Radio,
@@ -201,8 +206,8 @@ where
 }
 
 /// Reports sender and number of a frame to the radio if a member of the swarm has sent it.
-fn report_authentic<M, T, L, R, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+fn report_authentic<M, T, L, R, const N: usize, Q>(
+    robot: &mut Robot<M, T, L, N, Q>,
     radio: &mut R,
     frame: &[u8],
     arrival: &Received,
@@ -210,6 +215,7 @@ fn report_authentic<M, T, L, R, const N: usize>(
     late: &mut u32,
 ) where
     M: Model,
+    Q: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     R: Radio,

@@ -16,7 +16,7 @@ use wdgnn_core::{
 use wdgnn_link::header::OBSTACLE_ONLY;
 
 use crate::{
-    config::RobotConfig,
+    config::{RobotConfig, TrustPolicy},
     estimation::{actuator_monitor::ActuatorMonitor, state_estimator::OwnTrack},
     safety::gate::{Surroundings, Verdict},
     tasks::RobotTask,
@@ -73,7 +73,7 @@ where
     /// A controller with the offline parameters, in `state`.
     #[must_use]
     #[inline]
-    pub fn new(config: &RobotConfig<M, T>, id: NodeId, state: T::State) -> Self {
+    pub fn new<P: TrustPolicy>(config: &RobotConfig<M, T, P>, id: NodeId, state: T::State) -> Self {
         Self {
             agent: Agent::new(&config.agent, state),
             turn: id.into(),
@@ -92,7 +92,7 @@ where
     /// Robots take turns: with an interval of d, the robot with address i exchanges in ticks i, i + d, …
     #[must_use]
     #[inline]
-    pub fn has_turn(&self, config: &RobotConfig<M, T>) -> bool {
+    pub fn has_turn<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         let interval = config.exchange_interval.max(1);
         self.agent.tick() % interval == self.turn % interval
     }
@@ -101,14 +101,14 @@ where
     ///
     /// A blind robot sends nothing, unless others should avoid it where it came to rest.
     #[must_use]
-    pub fn sends(&self, config: &RobotConfig<M, T>) -> bool {
+    pub fn sends<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         self.has_turn(config) && (!self.is_blind(config) || self.is_resting(config))
     }
 
     /// Message of this tick.
     #[must_use]
     #[inline]
-    pub fn message(&self, config: &RobotConfig<M, T>, sender: NodeId) -> MessageOf<M, T> {
+    pub fn message<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>, sender: NodeId) -> MessageOf<M, T> {
         let mut message = self.agent.message(sender);
         if self.is_obstacle_only(config) {
             message.degree = OBSTACLE_ONLY;
@@ -127,9 +127,9 @@ where
     ///
     /// The command of a blind robot is zero: no command is safe.
     #[inline]
-    pub fn decide<B, S, const N: usize>(
+    pub fn decide<P: TrustPolicy, B, S, const N: usize>(
         &mut self,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         neighbors: &Neighbors<'_, M, T, N>,
         obstacles: Obstacles<B, S>,
     ) -> (T::Command, Verdict)
@@ -143,9 +143,9 @@ where
 
     /// Limits the agent's decision to a safe command.
     #[inline]
-    pub(crate) fn guard<B, S, const N: usize>(
+    pub(crate) fn guard<P: TrustPolicy, B, S, const N: usize>(
         &self,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         neighbors: &Neighbors<'_, M, T, N>,
         obstacles: Obstacles<B, S>,
     ) -> (T::Command, Verdict)
@@ -168,9 +168,9 @@ where
 
     /// Learns: local adaptation and Algorithm 1. A blind robot learns nothing.
     #[inline]
-    pub fn learn<const N: usize>(
+    pub fn learn<P: TrustPolicy, const N: usize>(
         &mut self,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         neighbors: &Neighbors<'_, M, T, N>,
     ) -> ConsensusReport {
         if self.is_blind(config) {

@@ -20,7 +20,11 @@ use wdgnn_link::{
     link::MessageLink,
 };
 
-use crate::{config::RobotConfig, robot::Robot, tasks::RobotTask};
+use crate::{
+    config::{RobotConfig, Trust},
+    robot::Robot,
+    tasks::RobotTask,
+};
 use wdgnn_core::{model::Model, task::Task};
 
 /// A task with the network that robots run.
@@ -53,9 +57,9 @@ pub const OUTPUTS: usize = 2;
 /// Network of a task on robots.
 pub type ModelOf<'w, T> = <<T as OnboardTask>::Shape as Shape<T>>::Model<'w>;
 /// Configuration of robots with the task `T`.
-pub type ConfigOf<'w, T> = RobotConfig<ModelOf<'w, T>, T>;
-/// Robot with the task `T` and the link `L`.
-pub type TaskRobot<'w, T, L> = Robot<ModelOf<'w, T>, T, L, MAX_NEIGHBORS>;
+pub type ConfigOf<'w, T, P = Trust> = RobotConfig<ModelOf<'w, T>, T, P>;
+/// Robot with the task `T`, the link `L` and trust `P`.
+pub type TaskRobot<'w, T, L, P = Trust> = Robot<ModelOf<'w, T>, T, L, MAX_NEIGHBORS, P>;
 
 /// Deep part of flocking in the plane.
 pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
@@ -122,7 +126,6 @@ mod tests {
     use wdgnn_core::task::Task as _;
 
     use super::*;
-    use crate::config::Trust;
     use wdgnn_core::{
         filter::scale::Scale,
         model::activation::Activation,

@@ -16,7 +16,7 @@ use wdgnn_core::{
 };
 use wdgnn_link::{link::MessageLink, security::key_ring::STORED_LEN};
 
-use crate::{controller::PastTime, ports::Store, robot::Robot, tasks::RobotTask};
+use crate::{config::TrustPolicy, controller::PastTime, ports::Store, robot::Robot, tasks::RobotTask};
 
 /// Length of the head without its CRC-32: checksum of the weight file, boot count, two ticks.
 const HEAD_LEN: usize = 16;
@@ -58,13 +58,14 @@ impl core::error::Error for StoreError {}
 /// [`StoreError`] if the record could not be read, so that the robot is unchanged, or if the new boot
 /// count could not be stored. The caller decides whether to fly.
 #[inline(never)] // returns its stack before the first tick
-pub fn resume<M, T, L, K, const N: usize>(
-    robot: &mut Robot<M, T, L, N>,
+pub fn resume<M, T, L, K, const N: usize, P>(
+    robot: &mut Robot<M, T, L, N, P>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Result<bool, StoreError>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
@@ -102,13 +103,14 @@ where
 ///
 /// # Errors
 /// [`StoreError`]; the previous record is still stored.
-pub fn keep<M, T, L, K, const N: usize>(
-    robot: &Robot<M, T, L, N>,
+pub fn keep<M, T, L, K, const N: usize, P>(
+    robot: &Robot<M, T, L, N, P>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Result<(), StoreError>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
@@ -119,13 +121,14 @@ where
 
 /// Stores the record.
 #[inline(never)] // returns its stack before the next step
-pub(crate) fn save<M, T, L, K, const N: usize>(
-    robot: &Robot<M, T, L, N>,
+pub(crate) fn save<M, T, L, K, const N: usize, P>(
+    robot: &Robot<M, T, L, N, P>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Option<()>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
@@ -156,9 +159,10 @@ where
 }
 
 /// Reads a local adaptation and restores it if the rule allows it. Returns whether the part is valid.
-fn restore_adaptation<M, T, L, const N: usize>(robot: &mut Robot<M, T, L, N>, bytes: &[u8]) -> bool
+fn restore_adaptation<M, T, L, const N: usize, P>(robot: &mut Robot<M, T, L, N, P>, bytes: &[u8]) -> bool
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {

@@ -15,7 +15,7 @@ use wdgnn_core::{
 use wdgnn_link::link::MessageLink;
 
 use crate::{
-    config::RobotConfig,
+    config::{RobotConfig, Trust, TrustPolicy},
     controller::{Controller, Obstacles, PastTime},
     neighbors::{Entry, NeighborTable, TableOf},
     ports::Sensed,
@@ -30,7 +30,7 @@ mod receive;
 pub type EntryOf<M, T> =
     Entry<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide, <T as Consistency>::Stats>;
 
-/// A robot with model `M`, task `T`, link `L` and up to `N` neighbors.
+/// A robot with model `M`, task `T`, link `L`, up to `N` neighbors and trust `P`.
 ///
 /// ```
 /// use wdgnn_core::{
@@ -56,11 +56,11 @@ pub type EntryOf<M, T> =
 /// assert_eq!(robot.decide(), ([0.0, 0.0], Verdict::Alone(Isolation::Hold)));
 /// ```
 #[derive(Debug)]
-pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS> {
+pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS, P = Trust> {
     // In this order, the compiler builds a robot in its place. In others, it copies it from the stack.
     controller: Controller<M, T>,
     table: TableOf<M, T, N>,
-    config: RobotConfig<M, T>,
+    config: RobotConfig<M, T, P>,
     /// Buffer for the message of a received frame. Its content is valid during reception only.
     received: MessageOf<M, T>,
     link: L,
@@ -70,16 +70,17 @@ pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS> {
 /// Time after which robots that started one after the other agree on the time: one minute.
 const START_TICKS: u32 = 6_000;
 
-impl<M, T, L, const N: usize> Robot<M, T, L, N>
+impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {
     /// A robot with the offline parameters, in `state`.
     #[must_use]
     #[inline]
-    pub fn new(id: NodeId, config: RobotConfig<M, T>, link: L, state: T::State) -> Self {
+    pub fn new(id: NodeId, config: RobotConfig<M, T, P>, link: L, state: T::State) -> Self {
         Self {
             id,
             controller: Controller::new(&config, id, state),
@@ -124,8 +125,9 @@ where
     /// Computes the command for the actuators ([`Controller::decide`]).
     #[inline(never)] // returns its stack before the actuators are called
     pub fn decide(&mut self) -> (T::Command, Verdict) {
-        let mut view = Neighbors::none(self.has_turn());
+        let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
+        view.exchange = self.has_turn();
         self.controller.agent.decide(&self.config.agent, &view);
         let robot = &*self;
         let Self { config, controller, .. } = robot;
@@ -155,8 +157,9 @@ where
     /// Learns from this tick ([`Controller::learn`]).
     #[inline(never)]
     pub fn learn(&mut self) -> ConsensusReport {
-        let mut view = Neighbors::none(self.has_turn());
+        let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
+        view.exchange = self.has_turn();
         self.controller.learn(&self.config, &view)
     }
 
@@ -171,12 +174,12 @@ where
     }
 
     /// Configuration of the robot.
-    pub fn config(&self) -> &RobotConfig<M, T> {
+    pub fn config(&self) -> &RobotConfig<M, T, P> {
         &self.config
     }
 
     /// Configuration of the robot, to change between ticks.
-    pub fn config_mut(&mut self) -> &mut RobotConfig<M, T> {
+    pub fn config_mut(&mut self) -> &mut RobotConfig<M, T, P> {
         &mut self.config
     }
 

@@ -4,13 +4,9 @@ use wdgnn_core::task::NodeId;
 #[cfg(sealed)]
 use wdgnn_link::security::ccm::BlockCipher;
 use wdgnn_link::security::key::Key;
-use wdgnn_robot::{
-    control_loop::Report,
-    onboard::{OnboardTask, TaskRobot},
-    ports::Clock,
-};
+use wdgnn_robot::{control_loop::Report, onboard::OnboardTask, ports::Clock};
 
-use crate::link::Link;
+use crate::link::Robot;
 
 /// Hardware of a robot. A board supports every task for whose state and command it has
 /// [`Ports`](wdgnn_robot::ports::Ports).
@@ -45,13 +41,13 @@ pub trait Board: Clock + Sized {
     fn fallback_boot_count(&mut self) -> u32;
 
     /// Called once before the first tick. `resumed` is true if the parameters come from the store.
-    fn on_ready<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, resumed: bool);
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, resumed: bool);
 
     /// Called before each tick.
-    fn before_tick<T: OnboardTask>(&mut self, robot: &mut TaskRobot<'_, T, Link>, buffer: &mut [u8]);
+    fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]);
 
     /// Called after each tick.
-    fn after_tick<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, report: &Report<T::Command>);
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>);
 }
 
 macro_rules! boards {

@@ -50,6 +50,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
     const PROFILE: Profile =
         if CODE == Profile::Exact as u8 { Profile::Exact } else { Profile::ExactUnfolded };
     const FRAMES: u32 = 1;
+    const IS_WHOLE: bool = true;
     const HEADER_LEN: usize = HEADER_LEN;
 
     fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {

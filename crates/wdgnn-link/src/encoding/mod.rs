@@ -51,6 +51,8 @@ pub trait Encoding {
     const PROFILE: Profile;
     /// Frames per exchange.
     const FRAMES: u32;
+    /// Whether every frame carries a whole message.
+    const IS_WHOLE: bool = false;
     /// Length of the header in bytes. Headers are never encrypted.
     const HEADER_LEN: usize;
     /// Bytes per number of the state, which follows the header in every frame.

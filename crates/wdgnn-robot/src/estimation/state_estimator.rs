@@ -11,7 +11,11 @@
 use wdgnn_core::{model::Model, task::State as _};
 
 use crate::{
-    config::RobotConfig, controller::Controller, ports::Sensed, safety::gate::Isolation, tasks::RobotTask,
+    config::{RobotConfig, TrustPolicy},
+    controller::Controller,
+    ports::Sensed,
+    safety::gate::Isolation,
+    tasks::RobotTask,
 };
 
 /// Measurements after which the noise of the sensors is known.
@@ -66,9 +70,9 @@ where
     /// Begins a tick with a measurement, if there is one. Returns whether it is usable.
     ///
     /// A measurement with a number that is not admissible is ignored.
-    pub fn sense(
+    pub fn sense<P: TrustPolicy>(
         &mut self,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         tick: u32,
         measurement: Option<Sensed<T::State>>,
     ) -> bool {
@@ -97,12 +101,12 @@ where
     /// Whether the state is too old: [`RobotConfig::max_state_age_ticks`].
     #[must_use]
     #[inline]
-    pub fn is_blind(&self, config: &RobotConfig<M, T>) -> bool {
+    pub fn is_blind<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         self.state_age > config.max_state_age_ticks
     }
 
     /// Predicts the state from the executed command.
-    fn predict(&mut self, config: &RobotConfig<M, T>) {
+    fn predict<P: TrustPolicy>(&mut self, config: &RobotConfig<M, T, P>) {
         let (task, state) = (&config.agent.task, *self.agent.state());
         let elapsed = self.agent.elapsed_ticks();
         let ticks = elapsed.min(config.max_state_age_ticks.saturating_sub(self.state_age));
@@ -121,7 +125,7 @@ where
 
     /// Compares the measurement with the robot's own track. `previous_age` is the age of the state before it.
     #[inline(never)] // returns its stack before the next step
-    fn check_measurement(&mut self, config: &RobotConfig<M, T>, previous_age: u32) {
+    fn check_measurement<P: TrustPolicy>(&mut self, config: &RobotConfig<M, T, P>, previous_age: u32) {
         let (task, tick, state) = (&config.agent.task, self.agent.tick(), *self.agent.state());
         let OwnTrack { state: track, stats, measured, tick: updated, updates, is_frozen } =
             &mut self.own_track;
@@ -152,7 +156,7 @@ where
     }
 
     /// Compares the motion since the previous tick with the command executed in it.
-    fn monitor_actuators(&mut self, config: &RobotConfig<M, T>) {
+    fn monitor_actuators<P: TrustPolicy>(&mut self, config: &RobotConfig<M, T, P>) {
         let (task, state) = (&config.agent.task, self.agent.state());
         let realized = task.realized_command(self.agent.previous_state(), state);
         let is_known = self.agent.elapsed_ticks() == 1 && self.state_age == 0;
@@ -164,17 +168,17 @@ where
     ///
     /// Its position is uncertain, or its actuators do not follow.
     #[must_use]
-    pub fn is_obstacle_only(&self, config: &RobotConfig<M, T>) -> bool {
+    pub fn is_obstacle_only<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         config.trust.is_robust() && (self.is_unsure(config) || self.monitor.has_failed())
     }
 
     /// Whether a blind robot is at rest at its predicted position and still reports it.
-    pub(crate) fn is_resting(&self, config: &RobotConfig<M, T>) -> bool {
+    pub(crate) fn is_resting<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         config.trust.is_robust() && self.state_age <= RESTING_TICKS
     }
 
     /// Whether the state is too old to learn from.
-    pub(crate) fn is_unsure(&self, config: &RobotConfig<M, T>) -> bool {
+    pub(crate) fn is_unsure<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         self.is_blind(config) || self.state_age > config.failsafe.max_age_ticks
     }
 }

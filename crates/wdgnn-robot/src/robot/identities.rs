@@ -16,6 +16,7 @@ use wdgnn_link::{
 
 use super::Robot;
 use crate::{
+    config::TrustPolicy,
     neighbors::{Arrival, Entry},
     tasks::RobotTask,
 };
@@ -30,9 +31,10 @@ pub(super) fn is_proven(link: &impl PeerIdentities, sender: NodeId, tick: u32) -
     link.peer(sender, tick) != PeerIdentity::Unproven
 }
 
-impl<M, T, L, const N: usize> Robot<M, T, L, N>
+impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {

@@ -14,14 +14,15 @@ use wdgnn_link::{
 
 use super::Robot;
 use crate::{
-    config::RobotConfig,
+    config::{RobotConfig, TrustPolicy},
     neighbors::{Arrival, TableOf},
     tasks::RobotTask,
 };
 
-impl<M, T, L, const N: usize> Robot<M, T, L, N>
+impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
 where
     M: Model,
+    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {
@@ -42,7 +43,10 @@ where
         let reception = if other_model { self.state_only(frame)? } else { result? };
         let (mut arrival, is_plausible) = self.arrival(message, &reception)?;
         arrival.shares_model = !other_model;
-        let payload = is_plausible.then_some(reception.payload);
+        // The compiler then drops the code for parts of messages from robots without robust trust.
+        let is_whole = self.link.sends_whole_messages() && !self.config.trust.is_robust();
+        let payload = if is_whole { Payload::ALL } else { reception.payload };
+        let payload = (is_whole || is_plausible).then_some(payload);
         let kept = if self.link.requires_proof() {
             self.update_identified(&arrival, payload, reception.is_proof)
         } else {
@@ -112,18 +116,18 @@ where
     /// Updates the table by the plausible numbers of a message and its state.
     pub(super) fn update_table(
         table: &mut TableOf<M, T, N>,
-        config: &RobotConfig<M, T>,
+        config: &RobotConfig<M, T, P>,
         own_stats: &T::Stats,
         arrival: &Arrival<T::State>,
         message: &MessageOf<M, T>,
         payload: Option<Payload>,
     ) -> Result<(), FrameError> {
-        let (task, probation) = (&config.agent.task, config.trust.probation_frames());
-        if payload == Some(Payload::ALL) && probation == 0 {
+        let task = &config.agent.task;
+        if payload == Some(Payload::ALL) && config.trust.probation_frames() == 0 {
             return table.update(arrival, message);
         }
         let compare = |track: &_, reported: &T::State, silent: u32, compared: u8, stats: &mut _| {
-            if probation == 0 {
+            if config.trust.probation_frames() == 0 {
                 return (*reported, true);
             }
             // The task continues from the tick before. A limit of one second bounds the time that

@@ -5,6 +5,7 @@ pub mod board;
 pub mod dense;
 pub mod document;
 pub mod flock;
+pub mod frames;
 pub mod insider;
 pub mod messages;
 pub mod prelude;

@@ -33,7 +33,7 @@ use wdgnn_link::{
 use wdgnn_protocol::companion::{FromPose, PlanarCommand, Status};
 use wdgnn_robot::{
     control_loop::Report,
-    onboard::{OnboardTask, TaskRobot},
+    onboard::OnboardTask,
     ports::{Clock, Ports, Store as _},
 };
 
@@ -49,7 +49,7 @@ pub use self::{led::Led, log::Sink, serial::Pin};
 use super::Board;
 use crate::{
     io::companion::{CommandSender, PoseSensor},
-    link::Link,
+    link::Robot,
 };
 
 #[cfg(not(profile = "dot154"))]
@@ -157,7 +157,7 @@ impl<W: Wiring> Board for Nrf52<W> {
     }
 
     /// Starts radio and watchdog.
-    fn on_ready<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, _: bool) {
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, _: bool) {
         const {
             assert!(flash::holds::<T>(), "the wide parameters of this task do not fit into the store");
         };
@@ -169,7 +169,7 @@ impl<W: Wiring> Board for Nrf52<W> {
 
     /// Handles a key update from the companion, and sets the robot's slot. If the swarm's tick
     /// count went back, increases and stores the boot count, because sequence numbers restart.
-    fn before_tick<T: OnboardTask>(&mut self, robot: &mut TaskRobot<'_, T, Link>, buffer: &mut [u8]) {
+    fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]) {
         if let Some(mut frame) = self.pose.take_key_update() {
             // The result does not matter here. An accepted key is stored at the end of the tick.
             let _ = robot.receive(&mut frame);
@@ -191,7 +191,7 @@ impl<W: Wiring> Board for Nrf52<W> {
     }
 
     /// Feeds the watchdog. In flight, only a finished tick does so.
-    fn after_tick<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, report: &Report<T::Command>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
         startup::feed_watchdog();
         W::LED.show(report);
         let (pose, synchronized) = (self.pose.number(), self.radio.synchronized());

@@ -12,22 +12,19 @@
 mod log;
 mod pipes;
 
-use core::mem::MaybeUninit;
-
 use cortex_m as _; // critical section of the logger
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{
     fs::{self, File},
     io::{self, Read as _},
     process,
-    sys::arm_compat::sys_get_cmdline_uninit,
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
     task::{NodeId, State},
     tensor::Tensor as _,
 };
-#[cfg(sealed)]
+#[cfg(all(sealed, feature = "aes"))]
 use wdgnn_link::security::aes::Aes;
 use wdgnn_link::{
     link::RadioLink as _,
@@ -39,14 +36,17 @@ use wdgnn_link::{
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, TickResult, VERSION};
 use wdgnn_robot::{
     control_loop::Report,
-    onboard::{OnboardTask, TaskRobot},
+    onboard::OnboardTask,
     ports::{Clock, Ports, Store},
 };
 
 pub use self::log::Sink;
 use self::pipes::{NullActuator, PipeRadio, PipeSensor, Pipes};
 use super::Board;
-use crate::link::{self, Link};
+use crate::link::{self, Robot};
+
+#[cfg(all(sealed, not(feature = "aes")))]
+compile_error!("a sealed robot on QEMU has AES in software: add --features aes");
 
 /// Emulated board.
 pub type ThisBoard = Qemu;
@@ -81,9 +81,8 @@ impl Board for Qemu {
     /// Exits with an error if the address or the pipes are missing.
     fn init() -> Self {
         static PIPES: StaticCell<Pipes> = StaticCell::new();
-        let mut line = [MaybeUninit::uninit(); 64];
-        let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
-        let mut words = words.split(|byte| *byte == b' ');
+        let mut line = [0; 64];
+        let mut words = command_line(&mut line).split(|byte| *byte == b' ');
         let Some(id) = words.next().and_then(number) else {
             fail("no robot address: start QEMU with -semihosting-config enable=on,arg=ADDRESS")
         };
@@ -135,7 +134,7 @@ impl Board for Qemu {
     }
 
     /// Sends the hello.
-    fn on_ready<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, resumed: bool) {
+    fn on_ready<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, resumed: bool) {
         self.pipes.write(&Hello {
             version: VERSION,
             id: self.id.into(),
@@ -149,11 +148,11 @@ impl Board for Qemu {
     }
 
     /// Does nothing: the simulator assigns the slots.
-    fn before_tick<T: OnboardTask>(&mut self, _: &mut TaskRobot<'_, T, Link>, _: &mut [u8]) {}
+    fn before_tick<T: OnboardTask>(&mut self, _: &mut Robot<'_, T>, _: &mut [u8]) {}
 
     /// Sends the tick's result. Not inlined, so that its message is on the stack only here.
     #[inline(never)]
-    fn after_tick<T: OnboardTask>(&mut self, robot: &TaskRobot<'_, T, Link>, report: &Report<T::Command>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
         self.pipes.write(&TickResult::new(report));
         self.pipes.write_bytes(bytemuck::cast_slice(report.command.as_ref()));
         self.pipes.write_bytes(bytemuck::cast_slice(robot.agent().wide().numbers()));
@@ -181,6 +180,21 @@ impl<S: State, C> Ports<S, C> for Qemu {
     fn store(&mut self) -> &mut FileStore {
         &mut self.store
     }
+}
+
+/// QEMU's semihosting command line; empty if it does not fit.
+///
+/// `semihosting`'s own function has a reachable panic, which links `core::fmt`: 1.1 KB.
+fn command_line(line: &mut [u8; 64]) -> &[u8] {
+    const SYS_GET_CMDLINE: usize = 0x15;
+    let mut block = [line.as_mut_ptr().expose_provenance(), line.len()];
+    let mut result = SYS_GET_CMDLINE;
+    // SAFETY: the block describes the buffer, and the call writes to nothing else.
+    unsafe { core::arch::asm!("bkpt 0xab", inout("r0") result, in("r1") &raw mut block, options(nostack)) };
+    if result != 0 {
+        return &[];
+    }
+    line.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
 /// Decimal number at the start of a word.

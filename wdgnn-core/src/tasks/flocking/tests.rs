@@ -56,13 +56,13 @@ fn the_gradient_agrees_with_finite_differences() {
 }
 
 #[test]
-fn without_neighbours_there_is_nothing_to_learn() {
+fn loss_gradient_is_zero_without_neighbors() {
     let own = motion(0.0, 0.0, 5.0, 5.0);
     assert_eq!(TASK.loss_gradient(&own, [].iter(), &[1.0, 2.0]), [0.0, 0.0]);
 }
 
 #[test]
-fn normalised_features_are_means_over_everybody() {
+fn normalized_features_are_means_over_all_robots() {
     let own = motion(0.0, 0.0, 1.0, 2.0);
     let neighbors = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
     let sums = Flocking::DEFAULT.features(&own, neighbors.iter());
