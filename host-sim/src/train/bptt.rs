@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn worlds_without_derivative_are_rejected() {
-        use crate::world::coverage::Area;
+        use crate::world::{World as _, coverage::Area};
         let size = Dimensions { taps: 4, ..SIZE };
         let numbers = initialization::weights(&size, crate::recipe::Architecture::WdGnn, 1);
         let draft =
