@@ -19,11 +19,11 @@ use host_sim::{
         typed::Online,
     },
     train::{initialization, recipe::Recipe},
-    world::{Scenario, SwarmOf, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, SwarmOf, coverage::Area, flock::Flock},
 };
 
 /// Returns the digest of an episode: all commands and wide parameters.
-fn digest<W: Environment>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+fn digest<W: Environment>(start: &Episode<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
     let mut digest = EpisodeDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
@@ -31,7 +31,7 @@ fn digest<W: Environment>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swar
 
 /// Compares one start with messages in memory, unsealed frames and sealed frames.
 fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenario) {
-    let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
+    let start = Episode::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
     let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
     let air = RadioConfig { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
@@ -68,7 +68,7 @@ fn untrained<W: Environment>(profile: Profile) -> ModelFile {
 
 /// Compares all profiles whose frames fit the task's messages. Returns their number.
 fn check_all<W: Environment>() -> usize {
-    let condition = Scenario { robots: 20, ticks: 40, ..W::condition() };
+    let condition = Scenario { robots: 20, ticks: 40, ..W::default_scenario() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();
     let fitting = Profile::ALL.iter().filter(fits);

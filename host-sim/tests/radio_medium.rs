@@ -6,8 +6,6 @@ use host_sim::{
     controllers::{Controller, EvalConfig, ONLINE},
     episode::{self, Episode, EpisodeMetrics, Observer},
     error::Result,
-    fault_options::FlightArguments,
-    flight::{self, Flight, Observer, Start},
     medium::{
         events::{Events, RobotInterval, RobotTick},
         faulty_link::RadioFaults,
@@ -73,7 +71,7 @@ fn losses_affect_only_received_frames() {
 
 #[test]
 fn removed_robots_are_evicted() {
-    let kills = vec![Moment { robot: 3, tick: 100 }];
+    let kills = vec![RobotTick { robot: 3, tick: 100 }];
     let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
     let (flight, last) = flown(Profile::Espnow, Some(faults));
     let before = flown(Profile::Espnow, Some(Faults::default())).1;
@@ -93,13 +91,13 @@ fn a_restarted_robot_is_back_within_a_few_exchanges() {
 
 #[test]
 fn isolated_robots_receive_and_learn_nothing() {
-    let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
+    let drops = vec![RobotInterval { robot: 2, from: 10, to: 200 }];
     let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
-    let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
+    let counters = flown(Profile::Exact, Some(faults)).0.counters.unwrap();
     // The last frame was received at tick 9 and is valid for 19 ticks: isolated from tick 29 on,
     // constant velocity for a hundred ticks, then slower.
-    assert_eq!(tally.alone, [100, 71, 0]);
-    assert_eq!(tally.learned_alone, 0);
+    assert_eq!(counters.alone, [100, 71, 0]);
+    assert_eq!(counters.learned_alone, 0);
 }
 
 #[test]
@@ -144,7 +142,7 @@ fn clocks_that_differ_by_a_tick_are_within_the_guard() {
 }
 
 /// Runs an episode with fault settings. Returns it with the final states.
-fn with_faults(profile: Profile, settings: &str) -> (Flight, Vec<Motion>) {
+fn with_faults(profile: Profile, settings: &str) -> (EpisodeMetrics, Vec<Motion>) {
     flown(profile, Some(Faults { seed: 5, ..Faults::parse(settings).unwrap() }))
 }
 
@@ -154,21 +152,21 @@ fn speed(motion: &Motion) -> f32 {
 
 #[test]
 fn one_way_links_carry_half_of_the_frames() {
-    let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard as f64;
+    let heard = |options| with_faults(Profile::Dot154, options).0.counters.unwrap().heard as f64;
     let share = heard("one-way=0.5") / heard("");
     assert!((0.35..0.65).contains(&share), "{share}");
 }
 
 #[test]
 fn interference_blocks_all_frames() {
-    let tally = with_faults(Profile::Exact, "interference=1:5").0.tally.unwrap();
-    assert_eq!(tally.heard, 0);
-    assert!(tally.alone[0] > 0, "and everybody notices");
+    let counters = with_faults(Profile::Exact, "interference=1:5").0.counters.unwrap();
+    assert_eq!(counters.heard, 0);
+    assert!(counters.alone[0] > 0, "and everybody notices");
 }
 
 #[test]
 fn collisions_lose_some_frames() {
-    let heard = |options| with_faults(Profile::Espnow, options).0.tally.unwrap().heard as f64;
+    let heard = |options| with_faults(Profile::Espnow, options).0.counters.unwrap().heard as f64;
     let share = heard("collisions") / heard("");
     assert!((0.5..0.999).contains(&share), "{share}");
 }
@@ -179,7 +177,7 @@ fn robots_without_sensors_stop_and_report_their_position() {
     // A quarter of a second later all robots are blind and brake with a time constant of 0.1 s for
     // 1.5 s.
     assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
-    let tally = |flight: &Flight| flight.tally.as_ref().unwrap().heard;
+    let counters = |flight: &EpisodeMetrics| flight.counters.as_ref().unwrap().heard;
     let with_sensors = with_faults(Profile::Exact, "").0;
     assert!(
         counters(&flight) > counters(&with_sensors) / 2,
@@ -189,9 +187,9 @@ fn robots_without_sensors_stop_and_report_their_position() {
 
 #[test]
 fn joining_robots_count_from_their_start() {
-    let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
+    let heard = |options| with_faults(Profile::Exact, options).0.counters.unwrap().heard;
     assert!(heard("join=1@100") < heard("") / 2);
-    assert!(with_faults(Profile::Exact, "join=0.3@20").0.tally.unwrap().longest_return <= 20);
+    assert!(with_faults(Profile::Exact, "join=0.3@20").0.counters.unwrap().longest_return <= 20);
     let never = with_faults(Profile::Exact, "join=1@500").0;
     assert_eq!((never.min_distance, never.close_pairs), (f32::INFINITY, [0; 3]));
     assert_eq!(never.counters.unwrap().heard, 0);
@@ -207,9 +205,9 @@ fn removed_robots_do_not_collide() {
 fn robots_return_after_a_brown_out() {
     // After the first save of the parameters.
     let (flight, last) = with_faults(Profile::Dot154, "brown-out=0@120 brown-out=7@130");
-    let tally = flight.tally.unwrap();
-    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
-    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+    let counters = flight.counters.unwrap();
+    assert!(counters.longest_return <= 20, "{} ticks", counters.longest_return);
+    assert_eq!(counters.refused.total(), 0, "its frames are of a later boot");
     assert_ne!(last, with_faults(Profile::Dot154, "").1, "it begins anew");
 }
 
@@ -222,7 +220,7 @@ fn dead_motors_keep_velocities() {
 
 #[test]
 fn frames_of_missed_ticks_are_received_later() {
-    let heard = |options| with_faults(Profile::Dot154, options).0.tally.unwrap().heard;
+    let heard = |options| with_faults(Profile::Dot154, options).0.counters.unwrap().heard;
     // A robot that misses the tick of its slot sends no frame in that exchange; other frames
     // arrive.
     let share = heard("missed-ticks=0.2") as f64 / heard("") as f64;
@@ -231,15 +229,18 @@ fn frames_of_missed_ticks_are_received_later() {
 
 #[test]
 fn invented_robots_reach_the_neighbors_of_one_robot() {
-    let tally = with_faults(Profile::Exact, "sybil=16").0.tally.unwrap();
-    assert!(tally.lies.told > 0, "they are in tables");
-    assert!(tally.refused.of(FrameError::UnknownSender) > 0, "but for those that no robot of the swarm has");
-    assert_eq!(with_faults(Profile::Exact, "").0.tally.unwrap().lies.told, 0);
+    let counters = with_faults(Profile::Exact, "sybil=16").0.counters.unwrap();
+    assert!(counters.lies.told > 0, "they are in tables");
+    assert!(
+        counters.refused.of(FrameError::UnknownSender) > 0,
+        "but for those that no robot of the swarm has"
+    );
+    assert_eq!(with_faults(Profile::Exact, "").0.counters.unwrap().lies.told, 0);
 }
 
 #[test]
 fn spoofed_frames_are_received_once() {
-    let heard = |options| with_faults(Profile::Exact, options).0.tally.unwrap().heard;
+    let heard = |options| with_faults(Profile::Exact, options).0.counters.unwrap().heard;
     // Four tries for the name of each other robot, received by all robots.
     assert_eq!(heard("spoof=199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
 }
@@ -247,7 +248,7 @@ fn spoofed_frames_are_received_once() {
 #[test]
 fn clocks_synchronize_to_received_frames() {
     let untimely = |profile, options: &str| {
-        with_faults(profile, options).0.tally.unwrap().refused.of(FrameError::OutOfWindow)
+        with_faults(profile, options).0.counters.unwrap().refused.of(FrameError::OutOfWindow)
     };
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
         assert_eq!(untimely(profile, "drift=100"), 0);

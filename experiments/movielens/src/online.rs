@@ -85,13 +85,13 @@ mod tests {
     use rand::{RngExt as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
     use wdgnn_core::{
-        Network,
-        filter::{Chain, NoChain, Stacked, scale::Scale},
+        filter::{DelayLine, NoDelayLine, Stacked, scale::Scale},
         model::{
             Metric, Model as _,
             activation::Activation,
             deep::{Layer, Top},
             folded::Folded,
+            network::Network,
         },
     };
 
@@ -115,12 +115,12 @@ mod tests {
         let mut predictor = Predictor::new(&parameters, rule);
         for sample in &samples {
             let taps = std::array::from_fn(|k| [sample.inputs[k]]);
-            let mut chains = Stacked { chain: Chain(taps), above: NoChain };
-            let [rating] = core.infer(&wide, &taps[0], &mut chains);
+            let mut lines = Stacked { line: DelayLine(taps), above: NoDelayLine };
+            let [rating] = core.infer(&wide, &taps[0], &mut lines);
             // The core folds B and R before it sums: some hundred roundings of numbers near 1.
             assert!((predictor.predict(&sample.inputs) - rating).abs() < 1.0e-4);
             let factor = core.gradient(&[loss.slope(rating - sample.label)]);
-            core.descend(&mut wide, &chains, &factor, step_size);
+            core.descend(&mut wide, &lines, &factor, step_size);
             predictor.learn(sample);
         }
         assert_ne!(wide, *core.offline());

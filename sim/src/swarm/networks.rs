@@ -215,6 +215,8 @@ pub fn task<T: SimTask>(model: &ModelFile) -> Result<T> {
 
 /// Checks that robots carry networks of these dimensions and that frames fit the radio.
 fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
+    type Of<T> = ModelOf<'static, T>;
+
     let carried = T::Shape::DIMENSIONS;
     if size != carried {
         return Err(Error::usage(format!(
@@ -223,7 +225,6 @@ fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
             carried.layers, carried.taps, carried.hidden, size.layers, size.taps, size.hidden
         )));
     }
-    type Of<T> = ModelOf<'static, T>;
     if any_link::fits::<T::State, <Of<T> as Model>::Taps, <Of<T> as Model>::Wide>(profile) {
         return Ok(());
     }
