@@ -265,7 +265,6 @@ mod tests {
     use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
 
     use super::*;
-    use crate::world::World as _;
     use crate::{
         train::{initialization, net::Places},
         world::flock::{Flock, dynamics::ModelMismatch},
