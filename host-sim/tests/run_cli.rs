@@ -41,12 +41,12 @@ fn faults_are_deterministic_and_counted_by_reason() {
     assert_eq!(quiet["refused"], serde_json::json!({}));
     for (faults, reason) in [
         ("--fault forge=3", "forged"),
-        ("--fault replay=40", "untimely"),
+        ("--fault replay=40", "out-of-window"),
         ("--fault corrupt-chance=0.5", "forged"),
         ("--fault duplicate-chance=0.5", "replayed"),
-        ("--fault delay=0.5:9", "untimely"),
+        ("--fault delay=0.5:9", "out-of-window"),
         ("--fault liars=STATE:0.2", "implausible"),
-        ("--fault reboot=3@50 --fault replay=90", "untimely"),
+        ("--fault reboot=3@50 --fault replay=90", "out-of-window"),
     ] {
         let options = [&swarm[..], &faults.split(' ').collect::<Vec<_>>()].concat();
         let once = flown(&options);
