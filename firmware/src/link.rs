@@ -59,7 +59,7 @@ mod selected {
     use wdgnn_core::task::NodeId;
     use wdgnn_link::security::{
         group_key::GroupKey,
-        key::{Key, NoKey, parse_key},
+        key::{Key, KeyParseError, parse_key},
     };
 
     use wdgnn_robot::config::{self, RobotConfig};
@@ -83,10 +83,10 @@ mod selected {
     /// Group key. Never logged.
     static KEY: Key = match parse_key(include_bytes!(env!("WDGNN_KEY"))) {
         Ok(key) => key,
-        Err(NoKey::Half) => panic!(
+        Err(KeyParseError::Half) => panic!(
             "WDGNN_KEY must be a file of 32 hexadecimal digits, got 16: create one with `openssl rand -hex 16`"
         ),
-        Err(NoKey::Neither) => panic!(
+        Err(KeyParseError::Neither) => panic!(
             "WDGNN_KEY must be a file of 32 hexadecimal digits or 16 bytes: create one with `openssl rand -hex 16`"
         ),
     };

@@ -15,7 +15,7 @@ use wdgnn_link::{
         aes::Aes,
         group_key::GroupKey,
         key::Key,
-        key_update::{Notice, personal_key, swarm_key},
+        key_update::{KeyUpdate, personal_key, swarm_key},
         managed_keys::{ManagedKeys, ROSTER},
     },
 };
@@ -35,8 +35,8 @@ fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
     for (tick, word) in words.chunks(8).take(300).enumerate() {
         flight::begin(&mut robot, tick as u32);
         let &[name, epoch, at, place, change, raw, low, high] = word else { break };
-        let mut frame = vec![0; Notice::bytes(TAG)];
-        let notice = Notice { name: (name % 70).into(), epoch, at: at.into() };
+        let mut frame = vec![0; KeyUpdate::bytes(TAG)];
+        let notice = KeyUpdate { name: (name % 70).into(), epoch, at: at.into() };
         let personal = personal_key(&MASTER, if raw & 1 == 0 { notice.name } else { NAME });
         let written = notice.write(&personal, &swarm_key(&MASTER, epoch), TAG, &mut frame);
         assert_eq!(written, Some(frame.len()));
@@ -45,7 +45,7 @@ fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
         if raw & 2 != 0 {
             frame.truncate(usize::from(u16::from_le_bytes([low, high])) % 64);
         }
-        if change == 0 && frame.len() == Notice::bytes(TAG) && notice.name == NAME {
+        if change == 0 && frame.len() == KeyUpdate::bytes(TAG) && notice.name == NAME {
             newest = newest.max(epoch);
         }
         assert!(robot.receive(&mut frame).is_err(), "a key update is no message");

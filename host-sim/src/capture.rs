@@ -3,7 +3,7 @@
 use std::{fs::File, io::BufWriter, path::Path};
 
 use wdgnn_core::task::NodeId;
-use wdgnn_link::tdma::Note;
+use wdgnn_link::tdma::SlotInfo;
 use wdgnn_protocol::mac;
 
 use crate::{
@@ -60,7 +60,7 @@ fn packet(link: LinkType, sequence: u8, sender: NodeId, frame: &[u8]) -> Vec<u8>
     if link == LinkType::Plain {
         return frame.to_vec();
     }
-    let mut packet = [&mac::header(sequence, sender, Note::default()), frame].concat();
+    let mut packet = [&mac::header(sequence, sender, SlotInfo::default()), frame].concat();
     packet.extend(CHECKSUM.checksum(&packet).to_le_bytes());
     packet
 }

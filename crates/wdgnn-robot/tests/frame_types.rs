@@ -234,7 +234,7 @@ fn sealed_frame_types_open_to_their_message() {
 #[test]
 fn key_update_frames_have_the_bytes_of_the_operator() {
     let mut bytes = [0; 64];
-    let notice = Notice { name: 0x0102, epoch: 3, at: 0x0405_0607 };
+    let notice = KeyUpdate { name: 0x0102, epoch: 3, at: 0x0405_0607 };
     let length = notice.write(&personal_key(&KEY, 0x0102), &swarm_key(&KEY, 3), 8, &mut bytes).unwrap();
     let frame: KeyUpdateFrame = decode(&bytes[..length]).unwrap();
     assert_eq!((frame.robot.get(), frame.epoch, frame.first_tick.get()), (0x0102, 3, 0x0405_0607));

@@ -18,9 +18,9 @@ fn esb32(name: u16) -> ManagedEsb32 {
 
 /// The operator's key update for a robot.
 fn notice(name: u16, epoch: u8, at: u32, tag: usize) -> Vec<u8> {
-    let mut frame = vec![0; Notice::bytes(tag)];
+    let mut frame = vec![0; KeyUpdate::bytes(tag)];
     let key = swarm_key(&MASTER, epoch);
-    let length = Notice { name, epoch, at }.write(&personal_key(&MASTER, name), &key, tag, &mut frame);
+    let length = KeyUpdate { name, epoch, at }.write(&personal_key(&MASTER, name), &key, tag, &mut frame);
     assert_eq!(length, Some(frame.len()));
     frame
 }
@@ -46,7 +46,7 @@ impl Swarm {
             let words: Vec<Vec<u8>> = speaks.then(|| notice(name, 1, AT, 8)).into_iter().collect();
             self.on_air.fly(&words, 1);
             let sent = self.on_air.sent.iter().flatten();
-            self.updates += sent.filter(|frame| Notice::read(frame, 8).is_some()).count();
+            self.updates += sent.filter(|frame| KeyUpdate::read(frame, 8).is_some()).count();
         }
     }
 
@@ -244,7 +244,7 @@ fn modified_updates_and_those_for_other_robots_change_no_key() {
             frame[place] ^= 1 << bit;
             // An update for another robot changes nothing here.
             let heard = robot.receive(&mut frame);
-            let others = Notice::read(&frame, tag).is_some_and(|notice| notice.name != 2);
+            let others = KeyUpdate::read(&frame, tag).is_some_and(|notice| notice.name != 2);
             let old = frame[3] == 0;
             let refusal = match (old, others) {
                 (true, _) => FrameError::Replayed,
@@ -272,7 +272,7 @@ fn updates_are_relayed_only_after_verification() {
         for tick in from..from + 200 {
             board.run(robot, tick);
             let sent = core::mem::take(&mut board.air.sent);
-            names.extend(sent.iter().filter_map(|frame| Notice::read(frame, 8)).map(|notice| notice.name));
+            names.extend(sent.iter().filter_map(|frame| KeyUpdate::read(frame, 8)).map(|notice| notice.name));
         }
         names.sort_unstable();
         names
@@ -307,7 +307,7 @@ fn valid_updates_replace_forged_ones() {
     for tick in 0..100 {
         board.run(&mut robot, tick);
         for frame in core::mem::take(&mut board.air.sent) {
-            if let Some(notice) = Notice::read(&frame, 8) {
+            if let Some(notice) = KeyUpdate::read(&frame, 8) {
                 names.push(notice.name);
                 rounds.push(tick);
             }
@@ -329,8 +329,8 @@ fn updates_replace_the_last_frame_of_an_exchange() {
         let said = core::mem::take(&mut board.air.sent);
         let (last, others) = said.split_last().unwrap();
         assert_eq!(others.len(), 3);
-        assert!(others.iter().all(|frame| Notice::read(frame, 4).is_none()));
-        handed_on += u32::from(Notice::read(last, 4).is_some());
+        assert!(others.iter().all(|frame| KeyUpdate::read(frame, 4).is_none()));
+        handed_on += u32::from(KeyUpdate::read(last, 4).is_some());
     }
     assert_eq!(handed_on, 4);
 }
@@ -339,12 +339,12 @@ fn updates_replace_the_last_frame_of_an_exchange() {
 fn updates_have_their_own_kind_and_length() {
     let good = notice(2, 1, AT, 8);
     assert_eq!(good[0], 0xf1, "no frame of a profile starts with this byte");
-    assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
+    assert_eq!(KeyUpdate::read(&good, 8), Some(KeyUpdate { name: 2, epoch: 1, at: AT }));
     let mut other = good.clone();
     other[0] ^= 1;
-    assert_eq!(Notice::read(&other, 8), None);
-    assert_eq!(Notice::read(&good[..good.len() - 1], 8), None);
-    assert_eq!(Notice::read(&good, 4), None);
+    assert_eq!(KeyUpdate::read(&other, 8), None);
+    assert_eq!(KeyUpdate::read(&good[..good.len() - 1], 8), None);
+    assert_eq!(KeyUpdate::read(&good, 4), None);
 }
 
 #[test]
@@ -458,7 +458,7 @@ fn key_streams_differ_by_epoch_tick_and_robot() {
     let (personal, key) = (personal_key(&MASTER, 2), swarm_key(&MASTER, 1));
     let hidden = |name, epoch, at| {
         let mut frame = [0; 64];
-        let length = Notice { name, epoch, at }.write(&personal, &key, 8, &mut frame).unwrap();
+        let length = KeyUpdate { name, epoch, at }.write(&personal, &key, 8, &mut frame).unwrap();
         frame[8..length - 16].to_vec()
     };
     let all = [hidden(2, 1, 400), hidden(2, 2, 400), hidden(2, 1, 401), hidden(3, 1, 400)];

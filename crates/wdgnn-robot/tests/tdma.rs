@@ -1,7 +1,7 @@
 //! TDMA: swarm clock and slots of robots with different crystals and start times, where overlapping frames are lost.
 
 use crate::common::prelude::*;
-use wdgnn_link::tdma::{Note, Rhythm, Timing};
+use wdgnn_link::tdma::{SlotClock, SlotInfo, Timing};
 
 /// Ten robots at 20 exchanges per second on IEEE 802.15.4, as on the nRF52840.
 const TEN: Timing =
@@ -14,7 +14,7 @@ const FRAME: u64 = 3_808;
 const STEP: u64 = 10;
 
 struct Robot {
-    rhythm: Option<Rhythm<32>>,
+    rhythm: Option<SlotClock<32>>,
     on: u64,
     fast: f64,
     beat: u64,
@@ -36,7 +36,7 @@ struct Frame {
     from: usize,
     tick: u32,
     boot: u32,
-    note: Note,
+    note: SlotInfo,
     begins: u64,
     ends: u64,
 }
@@ -96,7 +96,7 @@ impl Swarm {
             let local = Self::local(robot, now);
             let (id, first) = (robot.tick as u16, robot.first);
             let rhythm = robot.rhythm.get_or_insert_with(|| {
-                Rhythm::new(timing, id, local, u32::from(id) * 7 + 1).from_tick(first)
+                SlotClock::new(timing, id, local, u32::from(id) * 7 + 1).from_tick(first)
             });
             if local >= robot.beat {
                 let beat = rhythm.next(local);
@@ -334,13 +334,13 @@ fn robots_that_restart_ahead_return_to_the_swarm_time() {
 #[test]
 fn newcomers_follow_the_majority() {
     // Three robots share one time, and one is a year ahead and received first.
-    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let mut rhythm = SlotClock::<8>::new(TEN, 9, 0, 5);
     let said = |sender: u32, tick: u32, exchange: u64| {
         let slot = sender % 2;
         let into = u64::from(TEN.lead + TEN.delay + TEN.slot * slot);
-        (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
+        (sender as u16, tick, SlotInfo::new(slot as u8, None), exchange * 50_000 + into)
     };
-    let hear = |rhythm: &mut Rhythm<8>, (sender, sequence, note, arrived)| {
+    let hear = |rhythm: &mut SlotClock<8>, (sender, sequence, note, arrived)| {
         rhythm.heard(&FrameId { sender, boot: 1, sequence }, note, arrived);
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
@@ -377,13 +377,13 @@ fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
 
 #[test]
 fn clocks_do_not_follow_to_the_last_tick() {
-    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
+    let mut rhythm = SlotClock::<8>::new(TEN, 3, 0, 9);
     for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
-        rhythm.heard(&FrameId { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
+        rhythm.heard(&FrameId { sender, boot: 1, sequence }, SlotInfo::new(0, None), 1_111);
     }
     assert!(rhythm.next(5_000).tick < 10);
     // A robot at the last tick still has ticks of ten milliseconds.
-    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
+    let mut rhythm = SlotClock::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
     let day = 8_640_000 * 10_000;
     let begins: Vec<u64> = (0..5)
         .scan(day, |now, _| {
@@ -396,7 +396,7 @@ fn clocks_do_not_follow_to_the_last_tick() {
 
 #[test]
 fn ticks_increase_strictly() {
-    let mut rhythm = Rhythm::<8>::new(TEN, 3, 1_000, 9);
+    let mut rhythm = SlotClock::<8>::new(TEN, 3, 1_000, 9);
     let mut last = None;
     for now in (1_000..3_000_000).step_by(7_000) {
         let beat = rhythm.next(now);
@@ -409,7 +409,7 @@ fn ticks_increase_strictly() {
 /// Delay in microseconds of a robot's ticks after nine seconds with one neighbor, whose frames are delayed by `late` and have
 /// the boot count `boot`, by exchange.
 fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
-    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let mut rhythm = SlotClock::<8>::new(TEN, 9, 0, 5);
     let mut beat = rhythm.next(0);
     for exchange in 0..180 {
         let who = FrameId { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
@@ -417,7 +417,7 @@ fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
         while beat.begins <= arrived {
             beat = rhythm.next(beat.begins);
         }
-        rhythm.heard(&who, Note::new(0, None), arrived);
+        rhythm.heard(&who, SlotInfo::new(0, None), arrived);
     }
     beat.begins.cast_signed() - i64::from(beat.tick) * 10_000
 }
@@ -438,7 +438,7 @@ fn delayed_frames_do_not_move_the_clock_back() {
 fn local_clock_jumps_lose_no_tick() {
     for by in [0, 30_000, 400_000, 100_000_000] {
         let start = 200_000_000;
-        let mut rhythm = Rhythm::<8>::new(TEN, 3, start, 9).from_tick(500);
+        let mut rhythm = SlotClock::<8>::new(TEN, 3, start, 9).from_tick(500);
         let (mut now, mut tick) = (start, 500);
         for count in 0..100 {
             if count == 50 {

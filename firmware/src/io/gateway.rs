@@ -147,7 +147,7 @@ mod tests {
 
     use std::{vec, vec::Vec as StdVec};
 
-    use wdgnn_link::tdma::{Note, Timing};
+    use wdgnn_link::tdma::{SlotInfo, Timing};
     use wdgnn_protocol::gateway::VERSION;
 
     use super::*;
@@ -167,7 +167,7 @@ mod tests {
     };
 
     fn frame(sender: u16) -> StdVec<u8> {
-        [&mac::header(1, sender, Note::default())[..], &[1, 2, 3]].concat()
+        [&mac::header(1, sender, SlotInfo::default())[..], &[1, 2, 3]].concat()
     }
 
     fn receive(queues: &mut GatewayQueues, message: &ToGateway<'_>, now: u64) {

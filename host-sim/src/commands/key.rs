@@ -13,7 +13,7 @@ use wdgnn_link::{
     security::{
         aes::Aes,
         key::Key,
-        key_update::{self, Notice},
+        key_update::{self, KeyUpdate},
         managed_keys::ROSTER,
     },
 };
@@ -169,9 +169,9 @@ fn frames(
     let tag = if profile == Profile::Esb32 { 4 } else { TAG_LEN };
     let key = key_update::swarm_key(master, epoch);
     let frame = |name: NodeId| {
-        let mut frame = vec![0; Notice::bytes(tag)];
+        let mut frame = vec![0; KeyUpdate::bytes(tag)];
         let personal = key_update::personal_key(master, name);
-        Notice { name, epoch, at }.write(&personal, &key, tag, &mut frame).map(|_| digits(&frame))
+        KeyUpdate { name, epoch, at }.write(&personal, &key, tag, &mut frame).map(|_| digits(&frame))
     };
     Ok((0..robots).filter(|name| !expelled.contains(name)).filter_map(frame).collect())
 }
@@ -230,8 +230,8 @@ mod tests {
             let frames = frames(&[7; 16], 10, &[3], 1, 600, profile).unwrap();
             assert_eq!(frames.len(), 9);
             let tag = if profile == Profile::Esb32 { 4 } else { 8 };
-            assert!(frames.iter().all(|frame| frame.len() == 2 * Notice::bytes(tag) + 1));
-            assert!(Notice::bytes(tag) <= if profile == Profile::Esb32 { 32 } else { 57 });
+            assert!(frames.iter().all(|frame| frame.len() == 2 * KeyUpdate::bytes(tag) + 1));
+            assert!(KeyUpdate::bytes(tag) <= if profile == Profile::Esb32 { 32 } else { 57 });
         }
         let refused = |robots, expelled: &[NodeId]| {
             frames(&[7; 16], robots, expelled, 1, 600, Profile::Dot154).unwrap_err().to_string()

@@ -7,7 +7,7 @@ use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
 use wdgnn_link::{
     header::FrameId,
     link::RadioLink as _,
-    tdma::{Beat, Rhythm, Timing},
+    tdma::{SlotClock, TickStart, Timing},
 };
 use wdgnn_protocol::mac;
 use wdgnn_robot::{
@@ -34,13 +34,13 @@ pub(super) struct Simulated<'w> {
     pub id: NodeId,
     robot: NativeTwin<'w>,
     /// Clock and slot. They follow all members' frames, within radio range or not.
-    pub clock: Rhythm<OTHERS>,
+    pub clock: SlotClock<OTHERS>,
     start: Motion,
     body: Body,
     /// Gateway time at the start of the run, with the robot on the ground.
     began: u64,
     /// Next tick.
-    pub beat: Beat,
+    pub beat: TickStart,
     /// Received frames, each with the gateway time of its last symbol.
     pub inbox: VecDeque<(u64, Frame)>,
     sequence: u8,
@@ -52,7 +52,7 @@ impl<'w> Simulated<'w> {
     pub fn new(robot: NativeTwin<'w>, timing: Timing, start: Motion, now: u64, seed: u32) -> Self {
         let id = robot.id();
         let timing = Timing { interval: robot.config().exchange_interval, ..timing };
-        let mut clock = Rhythm::new(timing, id, now, seed).from_tick(robot.first_tick());
+        let mut clock = SlotClock::new(timing, id, now, seed).from_tick(robot.first_tick());
         let beat = clock.next(now);
         let (body, inbox) = (Body::new(start, RELEASE), VecDeque::new());
         Self { id, robot, clock, start, body, began: now, beat, inbox, sequence: 0 }
@@ -93,7 +93,7 @@ impl<'w> Simulated<'w> {
         counts: &mut Counts,
         is_simulated: impl Fn(NodeId) -> bool,
     ) -> Option<(u64, Frame)> {
-        let Beat { tick, begins, speaks, back } = self.beat;
+        let TickStart { tick, begins, speaks, back } = self.beat;
         let boot = self.robot.link().boot();
         match self.clock.turn() {
             Some(turn) => self.robot.set_turn(turn),

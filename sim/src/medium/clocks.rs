@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_link::tdma::{Beat, Timing};
+use wdgnn_link::tdma::{TickStart, Timing};
 
 use super::{
     adversary::Adversary,
@@ -96,7 +96,7 @@ impl Clocks {
                 now.for_each(|jump| clock.jump(jump.ticks));
                 clock
                     .begin_tick(tick)
-                    .map(|Beat { tick, back: went_back, .. }| ClockReading { tick, went_back })
+                    .map(|TickStart { tick, back: went_back, .. }| ClockReading { tick, went_back })
             }
         };
         reading.filter(|_| !busy)

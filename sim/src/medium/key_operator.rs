@@ -8,7 +8,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_link::security::{
     aes::Aes,
     key::Key,
-    key_update::{Notice, pair_key, personal_key, swarm_key},
+    key_update::{KeyUpdate, pair_key, personal_key, swarm_key},
     managed_keys::ROSTER,
 };
 
@@ -38,9 +38,9 @@ pub const EPOCH: u8 = 1;
 pub fn update_frames(remaining: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<Frame> {
     let key = swarm_key(&MASTER, EPOCH);
     let frame = |robot: usize| {
-        let mut frame = vec![0; Notice::bytes(tag)];
+        let mut frame = vec![0; KeyUpdate::bytes(tag)];
         let name = robot as NodeId;
-        let notice = Notice { name, epoch: EPOCH, at };
+        let notice = KeyUpdate { name, epoch: EPOCH, at };
         notice.write(&personal_key(&MASTER, name), &key, tag, &mut frame).map(|_| frame.into())
     };
     remaining.filter_map(frame).collect()

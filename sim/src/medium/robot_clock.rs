@@ -10,7 +10,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     header::FrameId,
     security::replay::{GUARD_TICKS, LATE_TICKS},
-    tdma::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
+    tdma::{MAX_SLOTS, SlotClock, SlotInfo, TickStart, Timing},
 };
 use wdgnn_robot::control_loop::MAX_LATE_AUTH;
 
@@ -22,7 +22,7 @@ const START_US: u64 = 1 << 40;
 /// One robot's timer and the synchronized clock on it.
 #[derive(Clone, Debug)]
 pub struct RobotClock {
-    rhythm: Rhythm<MAX_PEERS>,
+    rhythm: SlotClock<MAX_PEERS>,
     period: u32,
     /// Rate error of the timer relative to true time.
     rate: f64,
@@ -35,7 +35,7 @@ pub struct RobotClock {
     /// Time from the start of the current tick to the world's tick, in microseconds.
     lead_us: u32,
     /// Next tick, if it is already scheduled.
-    next: Option<Beat>,
+    next: Option<TickStart>,
     /// Number of frames outside the time window that were authenticated in this tick.
     authenticated: u32,
 }
@@ -58,7 +58,7 @@ pub struct RobotClockConfig {
 /// Returns tick and exchange lengths without TDMA slots.
 pub fn timing(period: f32, interval: u32) -> Timing {
     let (period, interval) = ((f64::from(period) * 1.0e6).round() as u32, interval.max(1));
-    let slots = (u32::from(MOST_SLOTS) / interval).max(1);
+    let slots = (u32::from(MAX_SLOTS) / interval).max(1);
     Timing { period, interval, slots, lead: 0, slot: 0, delay: 0, retry: 0 }
 }
 
@@ -66,8 +66,8 @@ impl RobotClock {
     /// Creates a robot's clock at the start of an episode.
     pub fn new(config: RobotClockConfig) -> Self {
         let RobotClockConfig { timing, robot, first, rate, seed } = config;
-        let rhythm = Rhythm::new(timing, robot as NodeId, START_US, seed).from_tick(first);
-        let next = Some(Beat { tick: first, begins: START_US, speaks: None, back: false });
+        let rhythm = SlotClock::new(timing, robot as NodeId, START_US, seed).from_tick(first);
+        let next = Some(TickStart { tick: first, begins: START_US, speaks: None, back: false });
         let period = timing.period;
         Self {
             rhythm,
@@ -105,14 +105,14 @@ impl RobotClock {
     }
 
     /// Returns the robot's tick that has begun by the world's tick `world`, if any.
-    pub fn begin_tick(&mut self, world: u32) -> Option<Beat> {
+    pub fn begin_tick(&mut self, world: u32) -> Option<TickStart> {
         let period = u64::from(self.period);
         let now = self.timer_at(u64::from(world) * period);
         let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.began + period / 2));
         if beat.begins + period <= now {
             // The scheduled tick has already passed.
             let later = self.rhythm.next(now - period);
-            beat = Beat { back: beat.back | later.back, ..later };
+            beat = TickStart { back: beat.back | later.back, ..later };
         }
         if beat.begins > now {
             self.next = Some(beat);
@@ -144,6 +144,6 @@ impl RobotClock {
     pub fn receive(&mut self, sender: &FrameId, world: u32, lead_us: u32) {
         let time = u64::from(world) * u64::from(self.period);
         let arrived = self.timer_at(time.saturating_sub(lead_us.into()));
-        self.rhythm.heard(sender, Note::default(), arrived);
+        self.rhythm.heard(sender, SlotInfo::default(), arrived);
     }
 }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use wdgnn_core::weights::Aligned;
 use wdgnn_link::security::{
     aes::Aes,
-    key_update::{Notice, pair_key, personal_key, swarm_key},
+    key_update::{KeyUpdate, pair_key, personal_key, swarm_key},
 };
 
 use super::*;
@@ -287,8 +287,8 @@ fn robot_with_keys(address: u16, epoch: u8) -> OwnedRobot {
 
 /// Frame with the next group key for one robot, from the operator.
 fn key_update(name: u16) -> Vec<u8> {
-    let mut frame = std::vec![0; Notice::bytes(8)];
-    let notice = Notice { name, epoch: 1, at: ROTATION_TICK };
+    let mut frame = std::vec![0; KeyUpdate::bytes(8)];
+    let notice = KeyUpdate { name, epoch: 1, at: ROTATION_TICK };
     notice.write(&personal_key(&MASTER, name), &swarm_key(&MASTER, 1), 8, &mut frame).unwrap();
     frame
 }

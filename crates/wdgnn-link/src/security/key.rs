@@ -5,7 +5,7 @@ pub type Key = [u8; 16];
 
 /// Reason why the content of a file is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoKey {
+pub enum KeyParseError {
     /// The content is neither 16 bytes nor 32 hexadecimal digits.
     Neither,
     /// The content is 16 hexadecimal digits, which is half a key.
@@ -14,7 +14,7 @@ pub enum NoKey {
     Half,
 }
 
-impl NoKey {
+impl KeyParseError {
     /// Returns the error message to print after the file name.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
@@ -34,33 +34,33 @@ impl NoKey {
 /// White space around the digits is ignored. 16 bytes that are all hexadecimal digits are rejected.
 ///
 /// ```
-/// use wdgnn_link::security::key::{NoKey, parse_key};
+/// use wdgnn_link::security::key::{KeyParseError, parse_key};
 ///
 /// let key = Ok(*b"a swarm's secret");
 /// assert_eq!(parse_key(b"a swarm's secret"), key);
 /// assert_eq!(parse_key(b"6120737761726d277320736563726574\n"), key);
-/// assert_eq!(parse_key(b"3031"), Err(NoKey::Neither));
-/// assert_eq!(parse_key(b"6120737761726d27"), Err(NoKey::Half));
+/// assert_eq!(parse_key(b"3031"), Err(KeyParseError::Neither));
+/// assert_eq!(parse_key(b"6120737761726d27"), Err(KeyParseError::Half));
 /// ```
 ///
 /// # Errors
 /// The reason why the content is not a key.
-pub const fn parse_key(content: &[u8]) -> Result<Key, NoKey> {
+pub const fn parse_key(content: &[u8]) -> Result<Key, KeyParseError> {
     let digits = content.trim_ascii();
     if digits.len() == 16 && all_digits(digits) {
-        return Err(NoKey::Half);
+        return Err(KeyParseError::Half);
     }
     if let Some((key, [])) = content.split_first_chunk() {
         return Ok(*key);
     }
-    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(NoKey::Neither) };
+    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(KeyParseError::Neither) };
     if !all_digits(digits) {
-        return Err(NoKey::Neither);
+        return Err(KeyParseError::Neither);
     }
     let mut key = [0; 16];
     let mut at = 0;
     while at < digits.len() {
-        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(NoKey::Neither) };
+        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(KeyParseError::Neither) };
         key[at / 2] = key[at / 2] << 4 | digit as u8;
         at += 1;
     }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn sixteen_hexadecimal_digits_are_rejected() {
         for half in ["0123456789abcdef", "0123456789ABCDEF", "0123456789abcdef\n", " 0000000000000000"] {
-            assert_eq!(parse_key(half.as_bytes()), Err(NoKey::Half), "{half}");
+            assert_eq!(parse_key(half.as_bytes()), Err(KeyParseError::Half), "{half}");
         }
     }
 
@@ -103,9 +103,9 @@ mod tests {
         for bad in
             ["", "0123456789abcde", "3031323334353637383961626364656", "+0313233343536373839616263646566"]
         {
-            assert_eq!(parse_key(bad.as_bytes()), Err(NoKey::Neither), "{bad}");
+            assert_eq!(parse_key(bad.as_bytes()), Err(KeyParseError::Neither), "{bad}");
         }
-        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), Err(NoKey::Neither));
-        assert_eq!(parse_key(&[0xff; 32]), Err(NoKey::Neither));
+        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), Err(KeyParseError::Neither));
+        assert_eq!(parse_key(&[0xff; 32]), Err(KeyParseError::Neither));
     }
 }

@@ -15,7 +15,7 @@ use heapless::Vec;
 use crate::security::{
     ccm::BlockCipher,
     key::Key,
-    key_update::{MOST_CONTENT, Notice},
+    key_update::{KeyUpdate, MOST_CONTENT},
     replay::{GUARD_TICKS, LATE_TICKS},
 };
 use wdgnn_core::task::NodeId;
@@ -193,7 +193,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         tag: usize,
         frame: &[u8],
     ) -> KeyUpdateResult {
-        let Some(notice) = Notice::read(frame, tag) else { return KeyUpdateResult::Forged };
+        let Some(notice) = KeyUpdate::read(frame, tag) else { return KeyUpdateResult::Forged };
         let newest = self.next.as_ref().map_or(self.epoch, |next| next.epoch);
         if notice.epoch < newest || notice.epoch == 0 {
             return KeyUpdateResult::Old;
@@ -218,7 +218,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
     }
 
     /// Processes a frame with a new epoch, of which only the robot's own is readable.
-    fn receive<B: BlockCipher>(&mut self, notice: &Notice, tag: usize, frame: &[u8]) -> KeyUpdateResult {
+    fn receive<B: BlockCipher>(&mut self, notice: &KeyUpdate, tag: usize, frame: &[u8]) -> KeyUpdateResult {
         if notice.name != self.name {
             // Unverified frames must not replace verified ones.
             if self.next.is_none() && (self.held.is_empty() || self.stated.0 > self.epoch) {
@@ -239,13 +239,13 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
     /// Stores a frame for another robot if there is room.
     ///
     /// All stored frames have one epoch and one tick.
-    fn hold(&mut self, notice: &Notice, frame: &[u8], vouched: bool) {
+    fn hold(&mut self, notice: &KeyUpdate, frame: &[u8], vouched: bool) {
         let stated = (notice.epoch, notice.at);
         if core::mem::replace(&mut self.stated, stated) != stated {
             self.held.clear();
         }
         let mut content = [0; MOST_CONTENT];
-        content.iter_mut().zip(Notice::content(frame)).for_each(|(to, from)| *to = *from);
+        content.iter_mut().zip(KeyUpdate::content(frame)).for_each(|(to, from)| *to = *from);
         if let Some(held) = self.held.iter_mut().find(|held| held.name == notice.name) {
             held.heard = held.heard.saturating_add(1);
             if !held.vouched {
@@ -283,8 +283,8 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         let (epoch, at) = self.stated;
         let next = self.next.as_ref().map(|next| next.key);
         let held = self.held.get_mut(place)?;
-        let notice = Notice { name: held.name, epoch, at };
-        let length = notice.repeat(held.content.get(..Notice::content_bytes(tag))?, buffer)?;
+        let notice = KeyUpdate { name: held.name, epoch, at };
+        let length = notice.repeat(held.content.get(..KeyUpdate::content_bytes(tag))?, buffer)?;
         held.passes = held.passes.saturating_add(1);
         if !held.vouched {
             let made = notice.vouched(&B::with_key(&next.unwrap_or(self.key)), tag, buffer.get(..length)?);

@@ -47,7 +47,7 @@ enum Purpose {
 /// Header of a key update frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Notice {
+pub struct KeyUpdate {
     /// Address of the recipient.
     pub name: NodeId,
     /// Epoch of the key. The swarm's first key has epoch 0.
@@ -56,7 +56,7 @@ pub struct Notice {
     pub at: u32,
 }
 
-impl Notice {
+impl KeyUpdate {
     /// Length of a frame in bytes, with tags of `tag` bytes.
     #[must_use]
     pub const fn bytes(tag: usize) -> usize {

@@ -1,15 +1,15 @@
 //! Rules of clock synchronization.
 
-use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, Rhythm, SLEW};
+use super::{FRESH, FURTHEST_US, MAX_SLOTS, Other, PATIENCE, SLEW, SlotClock};
 
-impl<const N: usize> Rhythm<N> {
+impl<const N: usize> SlotClock<N> {
     /// Senders heard recently, whose clocks count.
     fn fresh(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
         let oldest = now.saturating_sub(self.lasting(FRESH));
         self.others.iter().filter(move |other| other.heard >= oldest)
     }
 
-    /// Recent senders whose clocks agree with this robot's, within [`Rhythm::NEAR`].
+    /// Recent senders whose clocks agree with this robot's, within [`SlotClock::NEAR`].
     pub(super) fn near(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
         self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR)
     }
@@ -64,7 +64,7 @@ impl<const N: usize> Rhythm<N> {
     fn move_to(&mut self, by: i64, now: u64) {
         self.shift(by);
         (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
-        self.broken = [(0, 0); MOST_SLOTS as usize];
+        self.broken = [(0, 0); MAX_SLOTS as usize];
         // The own slot may be taken in the other group.
         if self.slot.is_some_and(|own| self.others_in(own, now)) {
             self.claim(now);

@@ -1,14 +1,14 @@
 //! TDMA without a master: clock synchronization and slot allocation.
 //!
 //! All ticks of a swarm begin together, and every robot sends in its own slot. A frame states its
-//! sender's tick (by its sequence number) and slot (by its [`Note`]). Its arrival time therefore
+//! sender's tick (by its sequence number) and slot (by its [`SlotInfo`]). Its arrival time therefore
 //! tells when that tick began for the sender. Only authenticated frames may be passed to this
 //! module.
 //!
 //! **Clock.** A robot compares each sender's clock with its own. A clock is *ahead* if its current
 //! tick has a higher number, and *behind* if it has a lower one:
 //!
-//! 1. *Near* (within [`Rhythm::NEAR`]): once per exchange, the clock moves half of the way to the
+//! 1. *Near* (within [`SlotClock::NEAR`]): once per exchange, the clock moves half of the way to the
 //!    mean of all near clocks, including its own, by at most 0.1 %. Crystals differ by 0.01 %. A
 //!    malicious robot can change the rate of the swarm's clock by at most 0.1 %. The median would
 //!    tolerate a malicious minority, but it lets two groups drift apart that only one robot
@@ -22,11 +22,11 @@
 //!    for all robots.
 //! 4. *Behind*: the robot waits, because the senders will follow. A robot that hears no near sender
 //!    for ten exchanges, but senders behind, is probably not received itself. It sets its clock
-//!    back. Its sequence numbers then restart, so it needs a new boot count ([`Beat::back`]).
+//!    back. Its sequence numbers then restart, so it needs a new boot count ([`TickStart::back`]).
 //! 5. A robot that starts listens for at least three exchanges before it sends. It adopts any time
 //!    that it hears; of several times behind, the latest. It also adopts a time behind that at
 //!    least two more senders report than are near. Its clock starts later than every frame that
-//!    it has ever sent ([`Rhythm::from_tick`]), so recorded frames are always older.
+//!    it has ever sent ([`SlotClock::from_tick`]), so recorded frames are always older.
 //! 6. While a sender's boot count stays, its clock only goes forward, at 99.9 % of true time or
 //!    faster. A frame that states an earlier time was delayed, for example by an attacker who
 //!    jammed it and replayed it later. It does not change the clock.
@@ -39,7 +39,7 @@
 //!
 //! **Slots.** A robot claims a slot in which it heard no frame. Two robots that claim one slot at
 //! the same time hear neither each other nor the collision. Other robots report it: they receive a
-//! broken frame there twice and state that in their [`Note`]. The two robots can also hear each
+//! broken frame there twice and state that in their [`SlotInfo`]. The two robots can also hear each
 //! other, because every robot skips its own slot now and then to listen. Each of them then moves to
 //! another free slot with probability ½. Slots of robots out of range stay reserved for a while: a
 //! robot in between may hear both users.
@@ -53,12 +53,12 @@ use heapless::Vec;
 use crate::header::FrameId;
 use wdgnn_core::task::NodeId;
 
-pub use timing::{MOST_SLOTS, Note, Timing};
+pub use timing::{MAX_SLOTS, SlotInfo, Timing};
 
 /// Start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Beat {
+pub struct TickStart {
     /// Number of the tick.
     pub tick: u32,
     /// Start on the robot's own clock, in microseconds.
@@ -86,7 +86,7 @@ struct Other {
 
 /// Clock and slot of one robot, with storage for `N` other senders.
 #[derive(Clone, Debug)]
-pub struct Rhythm<const N: usize> {
+pub struct SlotClock<const N: usize> {
     timing: Timing,
     id: NodeId,
     /// Start of tick 0 on the robot's own clock.
@@ -100,7 +100,7 @@ pub struct Rhythm<const N: usize> {
     claimed: u64,
     obeyed: u64,
     contested: Option<(u8, u64)>,
-    broken: [(u8, u64); MOST_SLOTS as usize],
+    broken: [(u8, u64); MAX_SLOTS as usize],
     ahead_since: Option<u64>,
     /// Earliest time of the next step to a clock ahead that few senders report.
     follows: u64,
@@ -131,7 +131,7 @@ const SLEW: i64 = 1_000;
 /// Inverse of the largest relative rate of two slewed clocks on different crystals.
 const APART: i64 = 400;
 
-impl<const N: usize> Rhythm<N> {
+impl<const N: usize> SlotClock<N> {
     /// Largest difference of near clocks, in microseconds.
     ///
     /// It is twice the guard time between slots.
@@ -154,7 +154,7 @@ impl<const N: usize> Rhythm<N> {
             claimed: now,
             obeyed: now,
             contested: None,
-            broken: [(0, 0); MOST_SLOTS as usize],
+            broken: [(0, 0); MAX_SLOTS as usize],
             ahead_since: None,
             follows: now,
             behind_since: None,
@@ -195,7 +195,7 @@ impl<const N: usize> Rhythm<N> {
     /// Processes an authenticated frame whose sequence number is its tick.
     ///
     /// `arrived` is the arrival time of the first symbol on the robot's own clock, in microseconds.
-    pub fn heard(&mut self, who: &FrameId, note: Note, arrived: u64) {
+    pub fn heard(&mut self, who: &FrameId, note: SlotInfo, arrived: u64) {
         let FrameId { sender, boot, sequence: tick } = *who;
         if tick > LAST_TICK {
             return;
@@ -234,7 +234,7 @@ impl<const N: usize> Rhythm<N> {
     }
 
     /// Returns the first tick that begins after `now`.
-    pub fn next(&mut self, now: u64) -> Beat {
+    pub fn next(&mut self, now: u64) -> TickStart {
         let interval = self.timing.interval.max(1);
         let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(interval));
         self.keep_time(now, exchange_begins);
@@ -263,7 +263,7 @@ impl<const N: usize> Rhythm<N> {
             self.claim(now);
         }
         let speaks = self.speaks(tick, begins);
-        Beat { tick, begins, speaks, back: core::mem::take(&mut self.back) }
+        TickStart { tick, begins, speaks, back: core::mem::take(&mut self.back) }
     }
 
     /// Number of senders whose clocks are near this robot's.

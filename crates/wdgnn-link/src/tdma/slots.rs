@@ -2,9 +2,9 @@
 
 use heapless::Vec;
 
-use super::{FRESH, MOST_SLOTS, Note, Other, PATIENCE, REMEMBERED, Rhythm, Timing};
+use super::{FRESH, MAX_SLOTS, Other, PATIENCE, REMEMBERED, SlotClock, SlotInfo, Timing};
 
-impl<const N: usize> Rhythm<N> {
+impl<const N: usize> SlotClock<N> {
     /// Records a frame that began at `began` and could not be decoded.
     pub fn spoilt(&mut self, began: u64) {
         let Timing { period, lead, slot, delay, slots, .. } = self.timing;
@@ -55,7 +55,7 @@ impl<const N: usize> Rhythm<N> {
                 .is_some_and(|(count, last)| *count >= 2 && now.saturating_sub(*last) <= recent);
             self.others_in(slot, now) || broken || self.slot == Some(slot)
         };
-        let mut free: Vec<u8, { MOST_SLOTS as usize }> = Vec::new();
+        let mut free: Vec<u8, { MAX_SLOTS as usize }> = Vec::new();
         for slot in (0..all).filter(|slot| !taken(*slot)) {
             // The list has room for all slots.
             let _ = free.push(slot);
@@ -94,10 +94,10 @@ impl<const N: usize> Rhythm<N> {
 
     /// Slot information for the next frame.
     #[must_use]
-    pub fn note(&self, now: u64) -> Note {
+    pub fn note(&self, now: u64) -> SlotInfo {
         let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
         let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.lasting(2);
-        Note::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
+        SlotInfo::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
     }
 
     /// Tick within the exchange in which the robot sends; `None` while it listens.

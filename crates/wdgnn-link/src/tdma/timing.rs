@@ -8,7 +8,7 @@ pub struct Timing {
     pub period: u32,
     /// Ticks per exchange: a robot sends in one of this many ticks.
     pub interval: u32,
-    /// Slots per tick. An exchange has at most [`MOST_SLOTS`] slots.
+    /// Slots per tick. An exchange has at most [`MAX_SLOTS`] slots.
     pub slots: u32,
     /// Time from the start of a tick to its first slot, to encode and seal a frame.
     pub lead: u32,
@@ -27,12 +27,12 @@ impl Timing {
 
     pub(super) const fn all_slots(&self) -> u8 {
         let all = self.interval * self.slots;
-        if all > MOST_SLOTS as u32 { MOST_SLOTS } else { all as u8 }
+        if all > MAX_SLOTS as u32 { MAX_SLOTS } else { all as u8 }
     }
 }
 
-/// Maximum number of slots per exchange, limited by the [`Note`].
-pub const MOST_SLOTS: u8 = 31;
+/// Maximum number of slots per exchange, limited by the [`SlotInfo`].
+pub const MAX_SLOTS: u8 = 31;
 
 /// Slot information of a frame, one byte in front of it.
 ///
@@ -40,9 +40,9 @@ pub const MOST_SLOTS: u8 = 31;
 /// 3–7 are the slot of the exchange in which the sender received broken frames, plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Note(pub u8);
+pub struct SlotInfo(pub u8);
 
-impl Note {
+impl SlotInfo {
     /// Encodes a slot within the tick and the slot with broken frames, if any.
     #[must_use]
     pub const fn new(slot: u8, contested: Option<u8>) -> Self {

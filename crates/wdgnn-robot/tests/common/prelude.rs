@@ -38,7 +38,7 @@ pub use wdgnn_link::{
         aes::Aes,
         group_key::GroupKey,
         key::Key,
-        key_update::{Notice, pair_key, personal_key, swarm_key},
+        key_update::{KeyUpdate, pair_key, personal_key, swarm_key},
         managed_keys::{ManagedKeys, ROSTER},
         replay::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, MAX_SENDERS},
     },

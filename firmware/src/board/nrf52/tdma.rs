@@ -6,7 +6,7 @@ use critical_section::Mutex;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     header::FrameId,
-    tdma::{Beat, Note, Rhythm, Timing},
+    tdma::{SlotClock, SlotInfo, TickStart, Timing},
 };
 use wdgnn_protocol::mac;
 use wdgnn_robot::ports::{Radio, Received};
@@ -48,7 +48,7 @@ pub const fn timing(interval: u32) -> Timing {
 #[derive(Clone, Copy)]
 struct PendingFrame {
     begins: u64,
-    note: Note,
+    note: SlotInfo,
     retries: u8,
 }
 
@@ -58,7 +58,7 @@ static SLOT_BUSY: Mutex<Cell<bool>> = Mutex::new(Cell::new(false));
 
 /// Schedules the loaded frame for the slot that starts at `begins`. Returns false if that time has
 /// passed.
-pub(super) fn schedule(begins: u64, note: Note) -> bool {
+pub(super) fn schedule(begins: u64, note: SlotInfo) -> bool {
     let frame = PendingFrame { begins, note, retries: 0 };
     critical_section::with(|section| PENDING.borrow(section).set(Some(frame)));
     time::set_slot_alarm(begins);
@@ -105,12 +105,12 @@ pub(super) fn on_channel_busy() {
 #[derive(Debug)]
 pub struct TdmaRadio {
     id: NodeId,
-    clock: Rhythm<MAX_TRACKED>,
+    clock: SlotClock<MAX_TRACKED>,
     sequence: u8,
     /// Start of this robot's slot in the current tick.
     slot_start: Option<u64>,
     /// Slot information of the last received frame.
-    note: Note,
+    note: SlotInfo,
 }
 
 /// Reason why a frame was not sent, or was lost on reception.
@@ -142,12 +142,12 @@ impl core::error::Error for TdmaError {}
 
 impl TdmaRadio {
     pub(super) fn new(id: NodeId, interval: u32, seed: u32, first_tick: u32) -> Self {
-        let clock = Rhythm::new(timing(interval), id, time::now(), seed).from_tick(first_tick);
-        Self { id, clock, sequence: 0, slot_start: None, note: Note::default() }
+        let clock = SlotClock::new(timing(interval), id, time::now(), seed).from_tick(first_tick);
+        Self { id, clock, sequence: 0, slot_start: None, note: SlotInfo::default() }
     }
 
     /// Start of the next tick.
-    pub(super) fn next_tick_start(&mut self) -> Beat {
+    pub(super) fn next_tick_start(&mut self) -> TickStart {
         while let Some(start) = radio::with_shared(|shared| shared.corrupt.pop_front()).flatten() {
             self.clock.spoilt(time::extend(start));
         }

@@ -1,6 +1,6 @@
 //! Gateway made of its messages.
 
-use wdgnn_link::tdma::Note;
+use wdgnn_link::tdma::SlotInfo;
 
 use super::*;
 use crate::{models, recipe::RecipeName};
@@ -99,7 +99,7 @@ fn late_frames_are_counted_and_received_in_the_next_tick() {
             let mut content = content.to_vec();
             content[from] = 2;
             content[from + 6] = content[from + 6].wrapping_add(counter);
-            [&mac::header(counter, 2, Note::default())[..], &content].concat()
+            [&mac::header(counter, 2, SlotInfo::default())[..], &content].concat()
         };
         let heard = |flight: &mut Flight<'_>, start: u64, counter: u8| {
             let bytes = said(&FromGateway::Received { start, frame: &as_two(counter) });
