@@ -71,6 +71,7 @@ pub trait KeyedSecurity: LinkSecurity + Sized + Sync {
     fn with_key(key: Option<&Key>) -> Result<Self, Error>;
 
     /// Security of a robot with this configuration.
+    #[inline]
     fn for_robot(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         if config.personal_key.is_some() || !config.peer_keys.is_empty() {
             return Err(Error::PersonalKeyUnused);
@@ -82,6 +83,7 @@ pub trait KeyedSecurity: LinkSecurity + Sized + Sync {
 impl KeyedSecurity for Open {
     type Trust = TrustAll;
 
+    #[inline]
     fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, TrustAll> {
         config.with_trust(TrustAll)
     }
@@ -94,6 +96,7 @@ impl KeyedSecurity for Open {
 impl<const TAG: usize> KeyedSecurity for GroupKey<Aes, TAG> {
     type Trust = Trust;
 
+    #[inline]
     fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T> {
         config.robust()
     }
@@ -108,6 +111,7 @@ impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER> {
 
     type Trust = Trust;
 
+    #[inline]
     fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T> {
         config.robust()
     }
@@ -147,12 +151,12 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
         if weights.header.interval < E::PROFILE.interval() {
             return Err(Error::ExchangeRate);
         }
-        let robot_config = S::with_trust(onboard::config::<T>(&weights)?);
         let mut link = Link::new(weights.checksum, S::for_robot(config)?);
         link.set_boot(config.boot_count);
         link.set_swarm_size(config.swarm_size);
+        let robot_config = onboard::config::<T>(&weights)?;
         Ok(Self {
-            robot: Robot::new(config.address, robot_config, link, T::State::zero()),
+            robot: Robot::new(config.address, S::with_trust(robot_config), link, T::State::zero()),
             sent_frames: 0,
             late_authentications: 0,
             received: 0,
