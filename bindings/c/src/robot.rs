@@ -18,10 +18,12 @@ use wdgnn_link::{
     },
 };
 use wdgnn_robot::{
+    config::{RobotConfig, Trust, TrustAll, TrustPolicy},
     control_loop::{MAX_FRAMES, MAX_LATE_AUTH, PortErrors},
     onboard::{self, MAX_BUFFER_LEN, OnboardTask, TaskRobot},
     persist,
     ports::{Sensed, Store},
+    robot::Robot,
 };
 
 use crate::{
@@ -59,10 +61,17 @@ pub trait KeyedSecurity: LinkSecurity + Sized + Sync {
     /// Whether the group key can change in flight.
     const KEY_ROTATION: bool = false;
 
+    /// Treatment of received messages.
+    type Trust: TrustPolicy;
+
+    /// Configuration with this treatment.
+    fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Self::Trust>;
+
     /// Security of a link that has not received a frame.
     fn with_key(key: Option<&Key>) -> Result<Self, Error>;
 
     /// Security of a robot with this configuration.
+    #[inline]
     fn for_robot(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         if config.personal_key.is_some() || !config.peer_keys.is_empty() {
             return Err(Error::PersonalKeyUnused);
@@ -72,12 +81,26 @@ pub trait KeyedSecurity: LinkSecurity + Sized + Sync {
 }
 
 impl KeyedSecurity for Open {
+    type Trust = TrustAll;
+
+    #[inline]
+    fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, TrustAll> {
+        config.with_trust(TrustAll)
+    }
+
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
         key.map_or(Ok(Self), |_| Err(Error::KeyUnused))
     }
 }
 
 impl<const TAG: usize> KeyedSecurity for GroupKey<Aes, TAG> {
+    type Trust = Trust;
+
+    #[inline]
+    fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T> {
+        config.robust()
+    }
+
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
         key.map(Self::new).ok_or(Error::KeyMissing)
     }
@@ -85,6 +108,13 @@ impl<const TAG: usize> KeyedSecurity for GroupKey<Aes, TAG> {
 
 impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER> {
     const KEY_ROTATION: bool = true;
+
+    type Trust = Trust;
+
+    #[inline]
+    fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T> {
+        config.robust()
+    }
 
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
         GroupKey::with_key(key).map(Self::new)
@@ -99,8 +129,8 @@ impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER> {
 }
 
 /// Robot of the task `T` with the link profile `E` and the security `S`, and its counters.
-pub struct TypedRobot<T: OnboardTask, E, S> {
-    robot: TaskRobot<'static, T, Link<E, S>>,
+pub struct TypedRobot<T: OnboardTask, E, S: KeyedSecurity> {
+    robot: TaskRobot<'static, T, Link<E, S>, S::Trust>,
     /// Frames sent in this tick.
     sent_frames: u32,
     /// Frames outside the time window that were authenticated in this tick.
@@ -116,17 +146,17 @@ pub struct TypedRobot<T: OnboardTask, E, S> {
 impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
     #[inline]
     pub fn new(config: &CheckedConfig<'_>) -> Result<Self, Error> {
-        let security = S::for_robot(config)?;
         let weights = Weights::open(config.weights)?;
         // A longer interval than the profile's is fine: it leaves time for more robots.
         if weights.header.interval < E::PROFILE.interval() {
             return Err(Error::ExchangeRate);
         }
-        let mut link = Link::new(weights.checksum, security);
+        let mut link = Link::new(weights.checksum, S::for_robot(config)?);
         link.set_boot(config.boot_count);
         link.set_swarm_size(config.swarm_size);
+        let robot_config = onboard::config::<T>(&weights)?;
         Ok(Self {
-            robot: onboard::robot(config.address, &weights, link)?,
+            robot: Robot::new(config.address, S::with_trust(robot_config), link, T::State::zero()),
             sent_frames: 0,
             late_authentications: 0,
             received: 0,

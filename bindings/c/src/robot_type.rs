@@ -109,7 +109,10 @@ type Managed = ManagedKeys<Aes, 8, ROSTER>;
 type ManagedEsb32 = ManagedKeys<Aes, 4, ROSTER>;
 
 /// Robot type of the task `T` with the link profile `E` and the security `S`.
-struct Typed<T, E, S>(PhantomData<fn() -> (T, E, S)>);
+struct Typed<T, E, S>(PhantomData<Marker<T, E, S>>);
+
+/// Makes [`Typed`] [`Sync`] for all types.
+type Marker<T, E, S> = fn() -> (T, E, S);
 
 impl<T, E, S> Typed<T, E, S>
 where

@@ -94,7 +94,8 @@ const _: () = assert!(exact_len::<Flocking<3>>() + TAG_LEN < MAX_BUFFER_LEN);
 ///
 /// # Errors
 /// [`WeightsError::Mismatch`] with the dimension or the task in which the file and `T` differ.
-#[inline]
+#[inline(always)] // a copy of the configuration takes 380 bytes of stack
+#[allow(clippy::inline_always, reason = "stack of boards")]
 pub fn config<'w, T: OnboardTask>(weights: &Weights<'w>) -> Result<ConfigOf<'w, T>, WeightsError> {
     let task = T::from_constants(weights.expect_task(T::ID)?);
     let header = &weights.header;
