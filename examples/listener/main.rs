@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let capture = fs::read(arguments.first().ok_or("usage: listener CAPTURE [KEY MODEL]")?)?;
     let secret = match arguments.get(1..3) {
         Some([key, model]) => {
-            let key = parse_key(&fs::read(key)?).map_err(|error| format!("{key} {}", error.sentence()))?;
+            let key = parse_key(&fs::read(key)?).map_err(|error| format!("{key} {error}"))?;
             // A weight file ends with its checksum, which identifies the model.
             let model = *fs::read(model)?.last_chunk().ok_or("the weight file is empty")?;
             Some((Aes::new(&key), u32::from_le_bytes(model)))

@@ -14,20 +14,21 @@ pub enum KeyParseError {
     Half,
 }
 
-impl KeyParseError {
-    /// Returns the error message to print after the file name.
-    #[must_use]
-    pub const fn sentence(self) -> &'static str {
-        match self {
+impl core::fmt::Display for KeyParseError {
+    /// Writes the error message to print after the file name.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
             Self::Neither => {
                 "is not a key: a key has 16 bytes or 32 hexadecimal digits, as `openssl rand -hex 16` prints them"
             }
             Self::Half => {
                 "has 16 hexadecimal digits, which is half a key: a key has 32, as `openssl rand -hex 16` prints them"
             }
-        }
+        })
     }
 }
+
+impl core::error::Error for KeyParseError {}
 
 /// Parses a key file: 16 raw bytes or 32 hexadecimal digits.
 ///
