@@ -84,7 +84,7 @@ impl Swarm {
         start: u64,
         purpose: &str,
     ) -> PyResult<Self> {
-        let bad_key = |no: key::KeyParseError| PyValueError::new_err(format!("key: that {}", no));
+        let bad_key = |no: key::KeyParseError| PyValueError::new_err(format!("key: that {no}"));
         let robots = robots.map(|robots| {
             usize::try_from(robots)
                 .map_err(|_| PyValueError::new_err(format!("robots must be {ROBOTS}, got {robots}")))

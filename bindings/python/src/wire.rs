@@ -227,7 +227,7 @@ pub struct Codec {
 }
 
 fn parse_key(key: &[u8]) -> PyResult<Key> {
-    key::parse_key(key).map_err(|no| PyValueError::new_err(format!("key: that {}", no)))
+    key::parse_key(key).map_err(|no| PyValueError::new_err(format!("key: that {no}")))
 }
 
 #[pymethods]
