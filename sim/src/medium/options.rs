@@ -29,11 +29,11 @@ pub const BESIDE_METRES: f32 = 0.5;
 /// Trust among robots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Robust settings: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
+    /// Robust settings: [`RobotConfig::robust`](wdgnn_robot::config::RobotConfig::robust).
     Robust,
     /// Trust in all robots, with the model's learning rule.
     AsTrained,
-    /// Trust in all robots, with the paper's averaging: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
+    /// Trust in all robots, with the paper's averaging: [`RobotConfig::plain`](wdgnn_robot::config::RobotConfig::plain).
     Plain,
 }
 

@@ -224,7 +224,7 @@ pub struct SceneDisc {
 ///
 /// Networks are trained through it. The *gradient* of a number is the derivative of the cost of all
 /// later ticks with respect to it. Components of states are robot by robot, each in the order of
-/// [`State::numbers`](wdgnn_core::task::State::numbers).
+/// [`State::to_array`](wdgnn_core::task::State::to_array).
 pub trait Adjoint<W: World>: Send {
     /// Adds `weight` times the derivative of the score at a tick to the gradient of the states.
     fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, grad: &mut [f32]);

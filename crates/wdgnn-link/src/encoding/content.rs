@@ -1,4 +1,4 @@
-//! Lists of numbers in a frame: [`Writer`] writes them behind a header, functions read them.
+//! Lists of numbers in a frame, written behind a header and read in place.
 
 use serde::Serialize;
 use wdgnn_core::{

@@ -15,7 +15,7 @@ use crate::{
     header::{FrameId, Header, Payload, Profile},
 };
 
-pub mod content;
+mod content;
 pub mod esb32;
 pub mod exact;
 pub mod half;
