@@ -11,6 +11,5 @@ use crate::{
 
 /// Reads a key file.
 pub fn read(path: &Path) -> Result<Key> {
-    key::parse_key(&files::read(path)?)
-        .map_err(|why| Error::usage(format!("{} {}", path.display(), why)))
+    key::parse_key(&files::read(path)?).map_err(|why| Error::usage(format!("{} {}", path.display(), why)))
 }
