@@ -248,7 +248,7 @@ fn dead_emulators_are_reported_and_the_others_fly_on() {
     let (flown, stories) = fly_emulated::<Flock>(&told(Vec::new()), robots);
     assert_eq!(stories.len(), 1);
     assert!(
-        stories[0].starts_with("robot 2 is lost; the last it said: info  robot 2, model 0x"),
+        stories[0].starts_with("robot 2 is lost; its last output: info  robot 2, model 0x"),
         "{stories:?}"
     );
     let native = fly_native::<Flock>(&told(vec!["2@0".parse().unwrap()]));

@@ -24,7 +24,7 @@ fn assert_listeners(profile: &str, lines: usize, model: &str) {
     for sealed in [false, true] {
         let capture = temporary(&format!("{profile}-{sealed}.pcap"));
         let capture = capture.to_str().unwrap();
-        let swarm = ["run", "-q", "-p", "host-sim", "--", "run", "--robots", "5", "--ticks", "20"];
+        let swarm = ["run", "--robots", "5", "--ticks", "20"];
         let radio = ["--profile", profile, "--capture", capture, "--key", key];
         cargo_run("host-sim", &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
         let model = format!("models/{model}.wdgnn");
