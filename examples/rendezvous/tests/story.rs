@@ -1,4 +1,4 @@
-//! Custom task from training to emulated robots.
+//! Steps of an external task: training, evaluation, pages and emulation.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Creates a temporary folder.
+/// Temporary folder of this test.
 fn place(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -25,7 +25,7 @@ fn digest(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn every_recipe_gives_a_network_with_a_report() {
+fn networks_of_all_methods_work() {
     let folder = place("trained");
     for recipe in ["through", "evolve"] {
         let model = folder.join(format!("{recipe}.wdgnn"));
@@ -44,9 +44,9 @@ fn every_recipe_gives_a_network_with_a_report() {
             model,
         ]);
         let printed =
-            run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
+            run(&["eval", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
-            printed.contains("to the neighbors' mean") && printed.contains("WD-GNN, learning in flight"),
+            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
         );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));
@@ -54,10 +54,10 @@ fn every_recipe_gives_a_network_with_a_report() {
 }
 
 #[test]
-fn the_shipped_network_beats_averaging() {
+fn the_supplied_network_beats_averaging() {
     let page = place("shipped").join("page.html");
     let json =
-        run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
+        run(&["eval", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
     let total = |name: &str| -> f64 {
         let (_, after) = json.split_once(&format!("\"{name}\": {{")).expect(name);
         let (_, mean) = after.split_once("\"mean\": ").expect("a mean");
@@ -67,7 +67,7 @@ fn the_shipped_network_beats_averaging() {
 }
 
 #[test]
-fn unsupported_recipes_are_rejected() {
+fn invalid_training_options_are_rejected() {
     let out = place("told").join("x.wdgnn");
     let output = Command::new(env!("CARGO_BIN_EXE_rendezvous"))
         .args(["train", "--task", "rendezvous", "--recipe", "ours", "--out", out.to_str().unwrap()])
@@ -79,13 +79,13 @@ fn unsupported_recipes_are_rejected() {
 
 #[test]
 #[cfg(feature = "emulated")]
-fn emulated_robots_equal_native_robots_bit_for_bit() {
-    let arguments = |nodes| ["swarm", "--task", "rendezvous", "--nodes", nodes, "--ticks", "60"];
+fn emulated_and_native_robots_are_identical() {
+    let arguments = |nodes| ["run", "--task", "rendezvous", "--target", nodes, "--ticks", "60"];
     assert_eq!(digest(&arguments("native")), digest(&arguments("emulated")));
 }
 
 #[test]
-fn equal_seeds_give_equal_digests() {
-    let arguments = ["swarm", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
+fn episodes_are_deterministic() {
+    let arguments = ["run", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
     assert_eq!(digest(&arguments), digest(&arguments));
 }
