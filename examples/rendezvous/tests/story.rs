@@ -46,7 +46,7 @@ fn networks_of_all_methods_work() {
         let printed =
             run(&["eval", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
-            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
+            printed.contains("to the neighbors' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
         );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));
