@@ -1,7 +1,7 @@
 /* A swarm in one program: the robots, the radio between them and their motion.
  *
  * The program starts from the states in data.S. It prints a digest over every command and every parameter of every robot at
- * every tick, which equals that of `host-sim swarm` for this flight on every machine. boards/ has the machine-dependent
+ * every tick, which equals that of `host-sim run` for this flight on every machine. boards/ has the machine-dependent
  * functions. Compile with -ffp-contract=off: a fused multiply-add rounds once where the simulator rounds twice. */
 
 #include "board.h"
