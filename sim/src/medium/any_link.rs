@@ -59,20 +59,32 @@ pub type AnyLinkOf<M, T> = AnyLink<<T as Task>::State, <M as Model>::Taps, <M as
 impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
     /// Creates a link; without keys it is open. `model` is the checksum of the weight file.
     pub fn new(profile: Profile, model: u32, keys: Option<RobotKeys<'_>>) -> Self {
+        let Some(keys) = keys else { return Self::open(profile, model) };
         match profile {
-            Profile::Exact => Self::on::<Exact, 8>(model, keys),
-            Profile::Dot154 => Self::on::<half::Dot154, 8>(model, keys),
-            Profile::Esb32 => Self::on::<Esb32, 4>(model, keys),
-            Profile::Espnow => Self::on::<half::EspNow, 8>(model, keys),
-            Profile::P2p57 => Self::on::<P2p57, 8>(model, keys),
+            Profile::Exact => Self::sealed::<Exact, 8>(model, keys),
+            Profile::Dot154 => Self::sealed::<half::Dot154, 8>(model, keys),
+            Profile::Esb32 => Self::sealed::<Esb32, 4>(model, keys),
+            Profile::Espnow => Self::sealed::<half::EspNow, 8>(model, keys),
+            Profile::P2p57 => Self::sealed::<P2p57, 8>(model, keys),
         }
     }
 
-    fn on<E: Encoding + Send + Sync + 'static, const TAG: usize>(
+    /// Creates an open link. Programs that call only this contain no cipher.
+    #[inline]
+    pub fn open(profile: Profile, model: u32) -> Self {
+        match profile {
+            Profile::Exact => Self(Box::new(Link::<Exact>::open(model))),
+            Profile::Dot154 => Self(Box::new(Link::<half::Dot154>::open(model))),
+            Profile::Esb32 => Self(Box::new(Link::<Esb32>::open(model))),
+            Profile::Espnow => Self(Box::new(Link::<half::EspNow>::open(model))),
+            Profile::P2p57 => Self(Box::new(Link::<P2p57>::open(model))),
+        }
+    }
+
+    fn sealed<E: Encoding + Send + Sync + 'static, const TAG: usize>(
         model: u32,
-        keys: Option<RobotKeys<'_>>,
+        RobotKeys { group, own }: RobotKeys<'_>,
     ) -> Self {
-        let Some(RobotKeys { group, own }) = keys else { return Self(Box::new(Link::<E>::open(model))) };
         let mut security = managed::<TAG>(group);
         if let Some(OwnKeys { name, personal, epoch, roster }) = own {
             security = security

@@ -29,6 +29,11 @@ impl<T: SimTask, M: Model<Features = T::Features, Output = T::Command> + Copy> S
     ) -> SimRobot<M, T> {
         Robot::new(id, self.robot, AnyLink::new(profile, self.checksum, keys), state)
     }
+
+    /// Builds a robot with an open link in a given state.
+    pub fn build_open(&self, id: NodeId, state: T::State, profile: Profile) -> SimRobot<M, T> {
+        Robot::new(id, self.robot, AnyLink::open(profile, self.checksum), state)
+    }
 }
 
 /// Configuration of a swarm's robots, independent of the network's dimensions.

@@ -74,8 +74,8 @@ where
         online: Online<T>,
         start: impl Iterator<Item = (NodeId, T::State)>,
     ) -> Self {
-        let robots: Vec<_> = start.map(|(id, state)| config.build(id, state, profile, None)).collect();
-        let decoder: AnyLinkOf<M, T> = AnyLink::new(profile, config.checksum, None);
+        let robots: Vec<_> = start.map(|(id, state)| config.build_open(id, state, profile)).collect();
+        let decoder: AnyLinkOf<M, T> = AnyLink::open(profile, config.checksum);
         let frames = decoder.frames() as usize;
         let sent = Vec::with_capacity(robots.len() * frames);
         Self { robots, profile, decoder, frames, sent, online }
