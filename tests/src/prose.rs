@@ -18,6 +18,8 @@ pub const CHECKED: &[&str] = &[
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/README.md",
+    "docs/architecture.md",
+    "docs/wire-format.md",
     "docs/glossary.md",
     "docs/c-library.md",
     "docs/experiments-movie.md",
@@ -36,12 +38,16 @@ pub const CHECKED: &[&str] = &[
     "models/README.md",
     "bindings",
     "experiments",
-    "crates/nrf52-emulator",
+    "crates",
+    "examples",
     "firmware",
+    "fuzz",
     "host-sim",
+    "live",
     "protocol",
-    "crates/wdgnn-robot/tests",
+    "sim",
     "tests",
+    "wdgnn-core",
 ];
 
 /// Pronouns that must not start a clause without a noun.
