@@ -3,7 +3,7 @@
 //! ```text
 //! x_i(t)                                                features      task.features
 //! z_k(t) = s · Σ_j z_{k-1}^{(j)}(t-1)                   graph shift   filter::aggregate
-//! u_i    = Rᵀ(α_D σ(Aᵀz + a) + α_W Bᵀz + β) + ρ         WD-GNN        model.infer
+//! u_i    = Rᵀ(α_D σ(Aᵀz + a) + α_W (Bᵀz + b) + β) + ρ   WD-GNN        model.infer
 //! B_i    ← mean_j(B_j) − γ_t ∇_B J_i                    learning      consensus_step, descend
 //! ```
 

@@ -59,12 +59,12 @@
 //! | paper | code |
 //! |---|---|
 //! | eq. `relevantFeature`: features x | [`task::Task::features`], `tasks/flocking/loss.rs` |
-//! | eq. `graphConv`: taps z, delayed by one exchange per hop | [`filter::aggregate`] |
+//! | eq. `graphConv`: taps z, delayed by one exchange per hop | taps: [`filter::aggregate`]; sum over taps: [`model::unfolded`] |
 //! | eq. `GCNN`: deep part σ(Aᵀz + a) | [`model::deep`] |
-//! | eq. `WDGNN`: combination and readout | [`model::unfolded`]; [`model::folded`] flies |
+//! | eq. `WDGNN`: combination and readout | [`model::unfolded`] as in the paper; robots run the equivalent [`model::folded`] |
 //! | local loss J and its gradient | [`task::Task::loss_gradient`] |
 //! | eq. `disgd`: mixing | [`online::consensus::consensus_step`] |
-//! | Algorithm 1 | [`agent::Agent::decide`], [`agent::Agent::learn`] |
+//! | Algorithm 1, decentralized | [`agent::Agent::decide`], [`agent::Agent::learn`] |
 //!
 //! # Other crates
 //!

@@ -108,7 +108,7 @@ fn mean(wide: &mut [f32], neighbors: &[NeighborParams<'_>]) {
     }
 }
 
-/// Computes the mean of each parameter over the robots that sent it.
+/// Averages each parameter over the robot and the neighbors that sent it in this tick.
 #[inline(never)]
 fn mean_of_parts<W: Tensor>(wide: &mut W, neighbors: &[NeighborParams<'_>]) {
     let mut counts = W::ZERO;
