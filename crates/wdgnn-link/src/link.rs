@@ -78,9 +78,7 @@ pub trait RadioLink: PeerIdentities + KeyState {
     fn is_sealed(&self) -> bool;
 
     /// Whether every frame carries a whole message.
-    fn sends_whole_messages(&self) -> bool {
-        false
-    }
+    fn sends_whole_messages(&self) -> bool;
 
     /// Checksum of the robot's weight file.
     fn model(&self) -> u32;

@@ -27,7 +27,7 @@ use crate::{
 /// It bounds the time of a tick.
 pub const MAX_FRAMES: u32 = 256;
 
-/// Maximum number of late frames that a robot authenticates in one tick.
+/// Limit of late frames that a robot authenticates per tick.
 ///
 /// A flood of recordings must not take the time of the tick.
 pub const MAX_LATE_AUTH: u32 = 2;

@@ -124,6 +124,10 @@ impl<S, L, W> PeerIdentities for AnyLink<S, L, W> {
         self.0.unanswered(sender)
     }
 
+    fn was_proof(&self) -> bool {
+        self.0.was_proof()
+    }
+
     fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
         self.0.report(sender, event, now);
     }
@@ -158,6 +162,10 @@ impl<S, L, W> RadioLink for AnyLink<S, L, W> {
 
     fn is_sealed(&self) -> bool {
         self.0.is_sealed()
+    }
+
+    fn sends_whole_messages(&self) -> bool {
+        self.0.sends_whole_messages()
     }
 
     fn model(&self) -> u32 {
