@@ -68,7 +68,7 @@ targets() {
 lints() {
   cargo clippy --all-targets --features "$system" -- -D warnings
   cargo clippy -p wdgnn-firmware --lib --tests -- -D warnings
-  cargo clippy -p live --all-targets -- -D warnings
+  cargo clippy -p wdgnn-live --all-targets -- -D warnings
   cargo clippy -p wdgnn-python --all-features -- -D warnings
 }
 
@@ -96,13 +96,13 @@ docs() {
 
 # Tests of the host crates: nothing but Rust is needed.
 host() {
-  cargo test --workspace --exclude wdgnn-firmware --exclude live --exclude wdgnn-python --exclude system-tests
+  cargo test --workspace --exclude wdgnn-firmware --exclude wdgnn-live --exclude wdgnn-python --exclude system-tests
   cargo test -p wdgnn-firmware --lib
-  cargo test -p live
+  cargo test -p wdgnn-live
 }
 
 unit() {
-  cargo test --workspace --exclude wdgnn-firmware --exclude live --exclude wdgnn-python --lib
+  cargo test --workspace --exclude wdgnn-firmware --exclude wdgnn-live --exclude wdgnn-python --lib
 }
 
 # Tests across crates: emulated robots, pages in a browser, frames in Python, swarms in C.

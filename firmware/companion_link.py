@@ -1,6 +1,6 @@
 """Serial link between a robot and its companion: messages and serial ports.
 
-protocol/src/companion.rs defines the messages.
+crates/wdgnn-protocol/src/companion.rs defines the messages.
 """
 
 from __future__ import annotations

@@ -43,9 +43,6 @@ pub const CHECKED: &[&str] = &[
     "firmware",
     "fuzz",
     "host-sim",
-    "live",
-    "protocol",
-    "sim",
     "tests",
     "wdgnn-core",
 ];

@@ -39,9 +39,9 @@ fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
 #[test]
 fn the_live_page_is_current() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
-    cargo_run("live", &[made.to_str().unwrap()]);
+    cargo_run("wdgnn-live", &[made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
-    assert!(same, "docs/live.html is out of date: run `cargo run -p live`");
+    assert!(same, "docs/live.html is out of date: run `cargo run -p wdgnn-live`");
     let size = fs::metadata(&made).unwrap().len();
     assert!(size < 300_000, "{size} bytes");
 }

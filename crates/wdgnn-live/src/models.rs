@@ -12,7 +12,7 @@ macro_rules! models {
             if let Some(model) = MODEL.get() {
                 return Ok(model);
             }
-            let model = ModelFile::from_bytes(Path::new($path), include_bytes!(concat!("../../", $path)))?;
+            let model = ModelFile::from_bytes(Path::new($path), include_bytes!(concat!("../../../", $path)))?;
             Ok(MODEL.get_or_init(|| model))
         })+
     };

@@ -2,7 +2,7 @@
 //!
 //! A [`pair`] runs two swarms side by side, each in an endless episode ([`flight`]). [`knobs`]
 //! holds the user's controls. Functions take numbers, and the page reads results from memory.
-//! `cargo run -p live` builds one file of this crate and `page/`.
+//! `cargo run -p wdgnn-live` builds one file of this crate and `page/`.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Builds the web page: `cargo run -p live [FILE]`, by default `docs/live.html`.
+//! Builds the web page: `cargo run -p wdgnn-live [FILE]`, by default `docs/live.html`.
 //!
 //! The page contains the core as WebAssembly. Builds are reproducible on every machine: the
 //! toolchain is pinned (`rust-toolchain.toml`), and no local path gets into the module.
@@ -14,11 +14,11 @@ use std::{
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Sources in order of concatenation.
-const STYLES: [&str; 2] = ["host-sim/src/page/page.css", "live/page/live.css"];
+const STYLES: [&str; 2] = ["host-sim/src/page/page.css", "crates/wdgnn-live/page/live.css"];
 const SCRIPTS: [&str; 6] = ["scenes.js", "engine.js", "draw.js", "plots.js", "controls.js", "main.js"];
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
     let out = env::args_os().nth(1).map_or_else(|| root.join("docs/live.html"), PathBuf::from);
     match page(root).and_then(|page| Ok((page.len(), fs::write(&out, page)?))) {
         Ok((bytes, ())) => {
@@ -36,13 +36,13 @@ fn page(root: &Path) -> Result<String, Box<dyn Error>> {
     let module = fs::read(module(root)?)?;
     let packed = miniz_oxide::deflate::compress_to_vec(&module, 10);
     // Digest that the page compares its own episode with.
-    let native = live::check::digest()?;
+    let native = wdgnn_live::check::digest()?;
     let mut script = format!("const CORE = \"{}\";\nconst NATIVE = \"{native}\";\n", base64(&packed));
     for name in SCRIPTS {
-        script += &read(&root.join("live/page").join(name))?;
+        script += &read(&root.join("crates/wdgnn-live/page").join(name))?;
     }
     let styles: Result<String, _> = STYLES.iter().map(|name| read(&root.join(name))).collect();
-    let page = read(&root.join("live/page/live.html"))?;
+    let page = read(&root.join("crates/wdgnn-live/page/live.html"))?;
     Ok(page.replace("/*{{style}}*/", &styles?).replace("/*{{script}}*/", &script))
 }
 
@@ -71,7 +71,7 @@ fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     flags.extend(names.iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")));
     let status = Command::new(env::var("CARGO").unwrap_or("cargo".into()))
         .current_dir(root)
-        .args(["build", "--package", "live", "--lib", "--profile", "page", "--target", TARGET])
+        .args(["build", "--package", "wdgnn-live", "--lib", "--profile", "page", "--target", TARGET])
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         // Incremental builds give different bytes.
         .env("CARGO_INCREMENTAL", "0")
@@ -83,7 +83,7 @@ fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
         .into());
     }
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(TARGET).join("page/live.wasm"))
+    Ok(target.join(TARGET).join("page/wdgnn_live.wasm"))
 }
 
 fn said(program: &str, arguments: &[&str]) -> Result<String, Box<dyn Error>> {

@@ -13,7 +13,7 @@ macro_rules! files {
     ($($name:literal),+ $(,)?) => {
         &[$((
             concat!("models/", $name, ".wdgnn"),
-            include_bytes!(concat!("../../models/", $name, ".wdgnn")),
+            include_bytes!(concat!("../../../models/", $name, ".wdgnn")),
         )),+]
     };
 }
