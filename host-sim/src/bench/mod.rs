@@ -6,7 +6,6 @@
 
 pub mod clock;
 pub mod episodes;
-pub mod instructions;
 pub mod training;
 
 use std::collections::BTreeMap;

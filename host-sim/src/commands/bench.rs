@@ -1,12 +1,10 @@
 //! `host-sim bench`: speed of training and simulation in seconds of processor time.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::output::{OutputArguments, Results};
 use crate::{
-    bench::{self, Figures, instructions},
+    bench::{self, Figures},
     error::Result,
     option_range::OptionRange,
     origin::Origin,
@@ -34,15 +32,6 @@ pub struct BenchArguments {
     /// Robots of the largest swarm; a million robots need some gigabytes.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = ROBOTS.parser::<usize>())]
     pub max_robots: usize,
-    /// Count the instructions of the hot kernels with valgrind, and compare them with a golden file; BLESS=1 writes it.
-    #[arg(long, value_name = "GOLDEN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["json", "csv", "report", "svg"])]
-    pub instructions: Option<PathBuf>,
-    /// Kernel to run, for valgrind.
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub kernel: Option<String>,
-    /// Number of kernel runs.
-    #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel", value_parser = OptionRange::COUNT.parser::<usize>())]
-    pub rounds: usize,
     #[command(flatten)]
     pub outputs: OutputArguments,
 }
@@ -50,15 +39,6 @@ pub struct BenchArguments {
 impl BenchArguments {
     /// Runs the benchmarks and prints them.
     pub fn run(&self) -> Result {
-        if let Some(kernel) = &self.kernel {
-            return instructions::run(kernel, self.rounds);
-        }
-        if let Some(golden) = &self.instructions {
-            let table = instructions::count()?;
-            print!("{table}");
-            let compares = !golden.as_os_str().is_empty();
-            return if compares { instructions::compare(&table, golden) } else { Ok(()) };
-        }
         self.outputs.check()?;
         let figures = bench::measure(self.max_robots, &|what| eprintln!("measuring {what} …"))?;
         let command = format!("host-sim bench --max-robots {}", self.max_robots);
