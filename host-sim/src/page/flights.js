@@ -22,7 +22,6 @@ class View {
     const expert = this.flights.find((flight) => flight.name === "expert");
     this.reach = Math.max(0.5, expert ? Math.min(1.3 * expert.reach(), widest) : widest);
     this.panels = this.flights.map((flight, index) => this.panel(find("panels"), flight, index));
-    this.maps = this.flights.flatMap((flight, index) => this.map(find("whole"), flight, index));
     this.charts = [...root.querySelectorAll(".chart")].map((figure, place) => new LineChart(figure, specs[place]));
     if (this.charts.length) find("charts").before(LineChart.legend(this.charts));
     find("square").textContent = square(this.reach);
@@ -43,15 +42,6 @@ class View {
     return { flight, canvas, number };
   }
 
-  map(place, flight, index) {
-    const { map } = this.replay.flights[index];
-    if (!map) return [];
-    const canvas = element("canvas", { role: "img", "aria-label": `The whole swarm: ${flight.title}` });
-    const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
-    place.append(element("figure", {}, canvas, element("figcaption", {}, name)));
-    return [{ map: new SwarmMap(this.replay, map), canvas }];
-  }
-
   listen() {
     this.play.addEventListener("click", () => this.setPlaying(!this.playing));
     this.scrub.addEventListener("input", () => this.seek(Number(this.scrub.value)));
@@ -61,7 +51,7 @@ class View {
       for (const { target, isIntersecting } of entries) isIntersecting ? this.seen.add(target) : this.seen.delete(target);
       this.show();
     }, { rootMargin: "100px" });
-    for (const { canvas } of [...this.panels, ...this.maps]) watcher.observe(canvas);
+    for (const { canvas } of this.panels) watcher.observe(canvas);
   }
 
   // Draws the pictures in the window, or all.
@@ -70,7 +60,6 @@ class View {
       if (everything || this.seen.has(canvas)) drawSwarm(canvas, flight, this.tick, this.reach, this.ink);
       number.value = figure(flight.scoreAt(this.tick));
     }
-    for (const { map, canvas } of this.maps) if (everything || this.seen.has(canvas)) map.draw(canvas, this.tick, this.ink);
     const time = (this.tick * this.replay.period).toFixed(2) + " s";
     this.scrub.value = this.tick;
     this.scrub.setAttribute("aria-valuetext", time);

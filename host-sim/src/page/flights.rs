@@ -101,7 +101,7 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("comparison", &side_by_side.unwrap_or_default()),
             ("heading", &escaped(&page.heading)),
             ("times", &times),
-            ("replay", &replay_section(page.replay, page.score, &whole(page), &figures_of_all)),
+            ("replay", &replay_section(page.replay, page.score, &figures_of_all)),
             ("legend", &escaped(&page.legend)),
             ("air", &escaped(&page.air)),
             ("finding", &page.finding),
@@ -127,16 +127,16 @@ fn comparison(comparison: &Comparison<'_>, score: &str, figures: &str) -> String
             ("title", &escaped(&comparison.title)),
             ("finding", &escaped(&comparison.finding)),
             ("note", comparison.note),
-            ("replay", &replay_section(comparison.replay, score, "", figures)),
+            ("replay", &replay_section(comparison.replay, score, figures)),
         ],
     )
 }
 
 /// Returns controls, canvases and charts of a replay. The script draws the canvases.
-fn replay_section(replay: &Replay, score: &str, whole: &str, figures: &str) -> String {
+fn replay_section(replay: &Replay, score: &str, figures: &str) -> String {
     filled(
         include_str!("replay.html"),
-        &[("score", score), ("troubles", &troubles(replay)), ("whole", whole), ("charts", figures)],
+        &[("score", score), ("troubles", &troubles(replay)), ("charts", figures)],
     )
 }
 
@@ -215,15 +215,6 @@ pub fn grouped(number: usize) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")
-}
-
-/// Map of a swarm with more robots than are drawn individually.
-fn whole(page: &FlightsPage<'_>) -> String {
-    let Some(map) = page.replay.flights.iter().find_map(|flight| flight.map.as_ref()) else {
-        return String::new();
-    };
-    let robots = counted(page.robots, "robot");
-    filled(include_str!("whole.html"), &[("robots", &robots), ("square", &map.square())])
 }
 
 fn spread(swarms: usize) -> String {

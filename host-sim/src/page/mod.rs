@@ -3,7 +3,6 @@
 pub mod charts;
 mod document;
 pub mod flights;
-pub mod map;
 pub mod replay;
 pub mod visible_faults;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use wdgnn_core::task::State;
 use wdgnn_robot::tasks::MotionModel as _;
 
-use super::{map::Map, visible_faults::VisibleFaults};
+use super::visible_faults::VisibleFaults;
 use crate::{
     chart::five_digits,
     controllers::{Controller, EvalConfig},
@@ -64,9 +64,6 @@ pub struct Recording {
     /// Visible faults.
     #[serde(flatten)]
     pub troubles: VisibleFaults,
-    /// Map of a large swarm, for states with velocities.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub map: Option<Map>,
 }
 
 /// Returns the recorded ticks for a number of robots.
@@ -92,7 +89,6 @@ pub struct Recorder {
     changes: Vec<i32>,
     scenery: Vec<Vec<SceneDisc>>,
     troubles: VisibleFaults,
-    map: Option<Map>,
 }
 
 impl Recorder {
@@ -107,7 +103,6 @@ impl Recorder {
             changes: Vec::new(),
             scenery: Vec::new(),
             troubles: VisibleFaults::default(),
-            map: (condition.robots > robots).then(|| Map::new(condition.robots)),
         }
     }
 
@@ -124,7 +119,6 @@ impl Recorder {
             moving: !W::layout().velocity.is_empty(),
             changes: self.changes.clone(),
             troubles: self.troubles.clone(),
-            map: self.map.clone().filter(|_| !W::layout().velocity.is_empty()),
         }
     }
 
@@ -162,13 +156,6 @@ impl<W: Environment> Observer<W> for Recorder {
             let numbers = scene.states.iter().take(self.robots).map(State::to_array);
             numbers.flat_map(|numbers| numbers.as_ref()[velocity.clone()][..2].to_vec()).collect()
         };
-        if let Some(map) = self.map.as_mut().filter(|_| !velocity.is_empty()) {
-            map.observe(scene.states.iter().zip(scene.places).map(|(state, [x, y, _])| {
-                let numbers = state.to_array();
-                let velocity = &numbers.as_ref()[velocity.clone()];
-                ([*x, *y], [velocity[0], velocity[1]])
-            }));
-        }
         for (before, now) in self.before.iter_mut().zip(now) {
             let now = thousandths(now);
             self.changes.push(now - *before);
@@ -258,8 +245,7 @@ mod tests {
     fn recorder() -> Recorder {
         let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
         let troubles = VisibleFaults::default();
-        let map = Some(Map::new(2));
-        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles, map }
+        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles }
     }
 
     #[test]

@@ -118,32 +118,6 @@ class Flight {
   }
 }
 
-// Map of a large swarm: one letter per square and recorded tick, for the shade of its robots.
-class SwarmMap {
-  static LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl";
-
-  constructor(replay, { side, frames }) {
-    Object.assign(this, { ticks: replay.ticks, side, frames });
-  }
-
-  draw(canvas, tick, ink) {
-    const frame = Math.max(this.ticks.findLastIndex((recorded) => recorded <= tick + 1e-6), 0);
-    const size = this.side * Math.max(1, Math.round((canvas.clientWidth * Math.min(devicePixelRatio || 1, 2)) / this.side));
-    // The frame is unchanged.
-    if (canvas.width === size && this.drawn === frame && this.ink === ink) return;
-    Object.assign(this, { drawn: frame, ink });
-    canvas.width = canvas.height = size;
-    const context = canvas.getContext("2d");
-    const square = size / this.side;
-    for (let at = 0; at < this.frames[frame].length; at++) {
-      const letter = SwarmMap.LETTERS.indexOf(this.frames[frame][at]);
-      if (letter < 0) continue;
-      context.fillStyle = ink.shades[letter];
-      context.fillRect((at % this.side) * square, Math.floor(at / this.side) * square, square, square);
-    }
-  }
-}
-
 function mean(pairs) {
   let [x, y] = [0, 0];
   for (let at = 0; at < pairs.length; at += 2) {
