@@ -14,7 +14,6 @@ pub mod faults;
 pub mod gateway;
 pub mod origin;
 pub mod page;
-pub mod pcap;
 pub mod program;
 pub mod progress;
 pub mod schema;

@@ -17,7 +17,7 @@ use crate::{
         invocation::Invocation,
         models::{ModelArguments, RecipeArguments},
         output::{self, OutputArguments, Results},
-        recordings::{RecordArguments, TrajectoryArguments},
+        recordings::RecordArguments,
         scenario::ScenarioArguments,
         shard::ShardArguments,
         stop_on_interrupt,
@@ -36,6 +36,7 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::digest::EpisodeDigest,
     train::recipe::Recipe,
+    trajectories,
     world::{
         Environment, Scenario, World as _,
         flock::{Flock, dynamics::ModelMismatch},
@@ -206,7 +207,9 @@ impl<W: Environment> Evaluation<'_, W> {
             page: &|| self.page(&outcomes, recorded.as_ref(), delayed.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
-        arguments.records.trajectories.write(&self.eval, &self.condition, arguments.seed)?;
+        if let Some(path) = &arguments.records.trajectories {
+            trajectories::write(path, &self.eval, &self.condition, arguments.seed)?;
+        }
         arguments.scenario.save("eval", &arguments.scenario.invocation)
     }
 
@@ -298,8 +301,7 @@ impl<W: Environment> Evaluation<'_, W> {
         let start = Episode::draw(&eval.world, condition, &mut random)?;
         let mut swarm = eval.swarm(&Controller::named(ONLINE)?, &start, 0)?;
         let mut digest = EpisodeDigest::default();
-        let capture =
-            RecordArguments { trajectories: TrajectoryArguments::default(), ..arguments.records.clone() };
+        let capture = RecordArguments { trajectories: None, ..arguments.records.clone() };
         let mut records = capture.records::<W>(&task)?;
         start.fly(&task, swarm.as_mut(), &mut [&mut digest, &mut records], &AtomicBool::new(false))?;
         records.finish()?;

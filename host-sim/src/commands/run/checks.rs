@@ -1,6 +1,6 @@
 //! Checks of options that exclude each other.
 
-use super::{RunArguments, Target};
+use super::{super::recordings::RecordArguments, RunArguments, Target};
 use crate::{
     error::{Error, Result},
     medium::options::Faults,
@@ -20,7 +20,8 @@ impl RunArguments {
 
     /// Rejects files that boards and gateways do not write.
     pub(super) fn check_no_recordings(&self) -> Result {
-        if self.records.any() || self.outputs.any_file() {
+        let RecordArguments { capture, trajectories } = &self.records;
+        if capture.is_some() || trajectories.is_some() || self.outputs.any_file() {
             return Err(Error::usage(
                 "--capture, --trajectories, --csv, --report and --svg need --target native or qemu",
             ));
