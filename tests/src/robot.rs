@@ -1,6 +1,6 @@
 //! One emulated robot in the world of a test.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use host_sim::{
     medium::{
@@ -9,12 +9,7 @@ use host_sim::{
     },
     profiles::Profile,
     scene::Frame,
-    swarm::{
-        TickOutcome,
-        native::NativeRobot,
-        qemu::Emulator,
-        watchdog::{PATIENCE, Watchdog},
-    },
+    swarm::{TickOutcome, native::NativeRobot, qemu::Emulator},
 };
 use wdgnn_core::{
     task::{NodeId, State as _},
@@ -33,8 +28,7 @@ pub const ID: u16 = 5;
 
 /// Starts a robot with its files in `folder`.
 pub fn start(image: &Path, folder: &Path) -> Emulator {
-    Emulator::start(image, ID.into(), 0, None, folder, &Arc::new(Watchdog::new(PATIENCE)))
-        .expect("an emulator")
+    Emulator::start(image, ID.into(), 0, None, folder).expect("an emulator")
 }
 
 /// A native robot, constructed as in the firmware; without a key its link is open.

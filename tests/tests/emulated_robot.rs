@@ -198,7 +198,7 @@ fn images_with_an_unsuitable_model_report_the_difference_and_do_not_start() {
     let model_in_image = [("WDGNN_MODEL", place.as_str())];
     fs::write(&file, made_up(16, 1)).unwrap();
     let start = |image: &Path, profile| {
-        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1, &Faults::default())
+        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 0..1, &Faults::default())
     };
     let narrow = image::build_with("robot", &[], &model_in_image).unwrap();
     let refused = start(&narrow, Profile::Exact).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use std::{
     io,
+    ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use tempfile::TempDir;
@@ -18,7 +18,6 @@ use super::{
     log::Decoder,
     qemu::{Emulator, Provisioning},
     torn,
-    watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
     error::{Error, Result},
@@ -44,30 +43,18 @@ pub struct Emulated {
     lost_ones: Vec<String>,
     image: PathBuf,
     decoder: Decoder,
-    watchdog: Arc<Watchdog>,
     folder: TempDir,
 }
 
 impl Emulated {
-    /// Starts all robots. The image must contain `model` for the task `T` and use `link`. With key
-    /// rotation or peer authentication, robots get their keys at the start.
+    /// Starts these robots, the last ones of their swarm. The image must contain `model` for the
+    /// task `T` and use `link`. With key rotation or peer authentication, robots get their keys at
+    /// the start.
     pub fn new<T: OnboardTask>(
         image: &Path,
         model: &ModelFile,
         link: Link,
-        robots: usize,
-        faults: &Faults,
-    ) -> Result<Self> {
-        Self::some::<T>(image, model, link, 0, robots, faults)
-    }
-
-    /// Starts the robots from number `first` on, of a swarm of `robots`.
-    pub fn some<T: OnboardTask>(
-        image: &Path,
-        model: &ModelFile,
-        link: Link,
-        first: usize,
-        robots: usize,
+        Range { start: first, end: robots }: Range<usize>,
         faults: &Faults,
     ) -> Result<Self> {
         let folder =
@@ -80,7 +67,6 @@ impl Emulated {
             lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,
-            watchdog: Arc::new(Watchdog::new(PATIENCE)),
             folder,
         };
         // Starts all processes before it waits for the first one.
@@ -132,7 +118,7 @@ impl Emulated {
             key,
             roster: if self.proofs { key_operator::peer_keys(name) } else { &[] },
         });
-        Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
+        Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot))
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 

@@ -1,9 +1,8 @@
 //! Firmware image of emulated robots, built on demand.
 
 use std::{
-    collections::BTreeSet,
     env,
-    io::{self, BufRead as _, BufReader, Read as _},
+    io::{IsTerminal as _, stderr},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -11,7 +10,6 @@ use std::{
 use crate::{
     error::{Error, Result},
     profiles::Profile,
-    progress,
 };
 
 /// Emulator program.
@@ -58,8 +56,22 @@ pub struct Settings<'a> {
     pub gateway: bool,
 }
 
-/// Builds the image and returns its path.
+/// Checks that rustc has the processor's target.
+fn check_target() -> Result {
+    let path = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output();
+    match path {
+        Ok(path) if !Path::new(String::from_utf8_lossy(&path.stdout).trim()).is_dir() => {
+            Err(Error::usage(format!("the Cortex-M target is not installed: `rustup target add {TARGET}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Builds the image and returns its path. Cargo shows its progress on terminals.
 pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
+    check_target()?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     cargo.current_dir(workspace).args(BUILD.split(' ').skip(1).map(|word| match word {
@@ -70,9 +82,13 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         word => word,
     }));
     if let Some(board) = settings.board {
-        cargo.args(FOR_BOARD.split(' ')).arg(features(board, settings.gateway));
+        let features = format!("{board}{}", if settings.gateway { ",gateway" } else { "" });
+        cargo.args(FOR_BOARD.split(' ')).arg(features);
     }
-    cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
+    if !stderr().is_terminal() {
+        cargo.arg("--quiet");
+    }
+    cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null()).stderr(Stdio::inherit());
     // Incremental builds differ: they are larger and use more stack.
     cargo.env("CARGO_INCREMENTAL", "0");
     // Removes settings of the environment that are not requested.
@@ -98,92 +114,16 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
             None => cargo.env_remove(variable),
         };
     }
-    let (built, messages, said) =
-        build_with_progress(&mut cargo, crates(settings)).map_err(|error| cannot(&error))?;
-    if !built {
-        if said.contains("target may not be installed") {
-            return Err(Error::usage(format!(
-                "the Cortex-M target is not installed: `rustup target add {TARGET}`"
-            )));
-        }
-        return Err(Error::Failed(format!("the firmware does not build (`{BUILD}`):\n{said}")));
+    let output = cargo.output().map_err(|error| {
+        Error::usage(format!(
+            "cargo cannot be started ({error}): build the image with `{BUILD}` and give it with --image"
+        ))
+    })?;
+    if !output.status.success() {
+        return Err(Error::Failed(format!("the firmware does not build: `{BUILD}` shows why")));
     }
-    executable(messages.as_bytes())
+    executable(&output.stdout)
         .ok_or_else(|| Error::Failed(format!("`{BUILD}` built no image: give one with --image")))
-}
-
-/// Runs cargo with a progress bar. Returns success, messages and error output.
-fn build_with_progress(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String)> {
-    let bar = progress::bar(crates, "building");
-    bar.set_message("crates of the firmware");
-    let mut child = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    // Reads both streams in parallel, so that neither blocks.
-    let errors = child.stderr.take().map(|mut stream| {
-        std::thread::spawn(move || {
-            let mut said = Vec::new();
-            // An error ends the output early.
-            let _ = stream.read_to_end(&mut said);
-            String::from_utf8_lossy(&said).into_owned()
-        })
-    });
-    let (mut messages, mut done) = (String::new(), BTreeSet::new());
-    for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufReader::lines) {
-        let line = line?;
-        if let Some(package) = package(&line)
-            && done.insert(package)
-            // Build scripts compile some crates a second time for this machine.
-            && done.len() as u64 <= crates
-        {
-            bar.inc(1);
-        }
-        messages.extend([&line, "\n"]);
-    }
-    let said = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
-    Ok((child.wait()?.success(), messages, said))
-}
-
-/// Returns the features of a board's image.
-fn features(board: &str, gateway: bool) -> String {
-    format!("{board}{}", if gateway { ",gateway" } else { "" })
-}
-
-/// Returns the number of crates of an image, if cargo reports it.
-fn crates(settings: &Settings<'_>) -> u64 {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    cargo.args([
-        "tree",
-        "--prefix",
-        "none",
-        "--edges",
-        "normal,build",
-        "--target",
-        TARGET,
-        "-p",
-        settings.package,
-    ]);
-    if let Some(board) = settings.board {
-        cargo.args(FOR_BOARD.split(' ')).arg(features(board, settings.gateway));
-    }
-    let listed = cargo.stdin(Stdio::null()).output().map(|output| output.stdout).unwrap_or_default();
-    let names = String::from_utf8_lossy(&listed);
-    let names: BTreeSet<&str> = names.lines().filter_map(|line| line.split(' ').next()).collect();
-    names.len() as u64
-}
-
-/// Returns the package of a cargo message about a finished crate.
-fn package(line: &str) -> Option<String> {
-    let message: serde_json::Value = serde_json::from_str(line).ok()?;
-    let done = message["reason"] == "compiler-artifact"
-        && message["target"]["kind"] != serde_json::json!(["custom-build"]);
-    let package = message["package_id"].as_str().filter(|_| done)?;
-    Some(package.to_owned())
-}
-
-fn cannot(error: &io::Error) -> Error {
-    Error::usage(format!(
-        "cargo cannot be started ({error}): build the image with `{BUILD}` and give it with --image"
-    ))
 }
 
 /// Returns the path of the built image from cargo's messages.
@@ -206,16 +146,5 @@ mod tests {
                      \"executable\":\"/t/robot\"}\n{\"reason\":\"build-finished\",\"success\":true}\n";
         assert_eq!(executable(said), Some(PathBuf::from("/t/robot")));
         assert_eq!(executable(b"nothing"), None);
-    }
-
-    #[test]
-    fn finished_crates_are_counted() {
-        let message = |reason: &str, kind: &str| {
-            format!(r#"{{"reason":"{reason}","package_id":"libm 0.2","target":{{"kind":["{kind}"]}}}}"#)
-        };
-        assert_eq!(package(&message("compiler-artifact", "lib")), Some("libm 0.2".into()));
-        assert_eq!(package(&message("compiler-artifact", "custom-build")), None);
-        assert_eq!(package(&message("build-script-executed", "lib")), None);
-        assert_eq!(package("warning: x"), None);
     }
 }

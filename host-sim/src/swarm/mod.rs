@@ -2,12 +2,10 @@
 //!
 //! [`emulated`] runs the firmware image in QEMU: [`Robots`] on the radio medium of native ones.
 
-pub mod capture;
 pub mod emulated;
 pub mod image;
 pub mod log;
 pub mod qemu;
-pub mod watchdog;
 
 pub use wdgnn_sim::swarm::{
     NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, digest, faulty_hardware, native, networks,

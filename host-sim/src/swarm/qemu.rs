@@ -3,9 +3,9 @@
 use std::{
     fs,
     io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
-    process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    time::Duration,
 };
 
 use bytemuck::Pod;
@@ -13,12 +13,14 @@ use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::{self, FrameHeader, Hello, MAX_FRAME, SensorInput, VERSION};
 use wdgnn_robot::control_loop::MAX_FRAMES;
 
-use super::{
-    TickOutcome,
-    image::QEMU,
-    watchdog::{SharedChild, Watchdog, lock},
-};
+use super::{TickOutcome, image::QEMU};
 use crate::scene;
+
+/// Time limit for an answer. Robots answer within a millisecond; fifty starting robots on one slow
+/// core take seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes that a pipe takes without blocking once it takes any (`PIPE_BUF` of Linux).
+const PIPE_BYTES: usize = 4096;
 
 /// Largest number of values in a command or wide part, four times that of the largest frame.
 const MOST_NUMBERS: usize = MAX_FRAME;
@@ -35,11 +37,9 @@ pub struct Provisioning {
 /// Emulated robot. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Emulator {
-    child: SharedChild,
+    child: Child,
     input: Option<ChildStdin>,
     output: ChildStdout,
-    watchdog: Arc<Watchdog>,
-    folder: PathBuf,
     /// Sizes of command and wide part, from the robot's identification.
     numbers: [usize; 2],
 }
@@ -53,7 +53,6 @@ impl Emulator {
         robots: usize,
         told: Option<&Provisioning>,
         folder: &Path,
-        watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let personal =
@@ -78,8 +77,7 @@ impl Emulator {
         let (input, Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("no pipe"));
         };
-        let (watchdog, folder) = (Arc::clone(watchdog), folder.into());
-        Ok(Self { child: Arc::new(Mutex::new(child)), input, output, watchdog, folder, numbers: [0; 2] })
+        Ok(Self { child, input, output, numbers: [0; 2] })
     }
 
     /// Receives the identification.
@@ -140,20 +138,13 @@ impl Emulator {
     /// Closes the pipe and waits for the end of the process.
     pub fn leave(mut self) -> io::Result<ExitStatus> {
         self.input = None;
-        let Self { child, output, watchdog, .. } = &mut self;
-        // The pipe closes when the process ends; the watchdog enforces it.
-        watchdog.wait(child, || output.read_to_end(&mut Vec::new()))?;
-        lock(child).wait()
+        while Timed(&mut self.output, PATIENCE).read(&mut [0; PIPE_BYTES])? > 0 {}
+        self.child.wait()
     }
 
     /// Emulator process.
     pub fn process(&self) -> u32 {
-        lock(&self.child).id()
-    }
-
-    /// Folder with log and storage.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+        self.child.id()
     }
 
     fn read<M: Pod>(&mut self) -> io::Result<M> {
@@ -163,22 +154,72 @@ impl Emulator {
     }
 
     fn read_bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        let Self { child, output, watchdog, .. } = self;
-        watchdog.wait(child, || output.read_exact(bytes))
+        Timed(&mut self.output, PATIENCE).read_exact(bytes)
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Self { child, input, watchdog, .. } = self;
-        let input = input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        watchdog.wait(child, || input.write_all(bytes))
+        let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        Timed(input, PATIENCE).write_all(bytes)
+    }
+}
+
+/// Pipe of a robot with a time limit, so that a robot that hangs is an error.
+struct Timed<'a, P>(&'a mut P, Duration);
+
+#[cfg(unix)]
+impl<P: std::os::fd::AsFd> Timed<'_, P> {
+    /// Waits until the pipe has or takes bytes, or is closed.
+    fn wait(&self, direction: rustix::event::PollFlags) -> io::Result<()> {
+        use rustix::event::{PollFd, Timespec, poll};
+
+        let limit =
+            Timespec { tv_sec: self.1.as_secs().cast_signed(), tv_nsec: self.1.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(self.0, direction)], Some(&limit))? {
+            0 => Err(io::ErrorKind::TimedOut.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl io::Read for Timed<'_, ChildStdout> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        self.wait(rustix::event::PollFlags::IN)?;
+        self.0.read(bytes)
+    }
+}
+
+impl io::Write for Timed<'_, ChildStdin> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        self.wait(rustix::event::PollFlags::OUT)?;
+        self.0.write(&bytes[..bytes.len().min(PIPE_BYTES)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        let mut child = lock(&self.child);
         // The process may have ended; waiting removes it from the process table.
-        let _ = child.kill();
-        let _ = child.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silent_processes_are_errors_after_the_time_limit() {
+        let mut child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let silent = Timed(&mut output, Duration::from_millis(50)).read(&mut [0]).unwrap_err();
+        assert_eq!(silent.kind(), io::ErrorKind::TimedOut);
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(Timed(&mut output, PATIENCE).read(&mut [0]).unwrap(), 0, "the end is no error");
     }
 }

@@ -51,7 +51,7 @@ impl<'a, W: Environment> RobotBuilder<'a, W> {
         let emulated = if let Target::Qemu(Some(some)) = arguments.target { some } else { count };
         let first = count.saturating_sub(emulated);
         let image = self.image()?;
-        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, air.faults)?;
+        let robots = Emulated::new::<W::Task>(&image, network.model, link, first..count, air.faults)?;
         network.elsewhere(air, Box::new(robots), first, count, link.sealed)
     }
 
