@@ -6,19 +6,16 @@
 pub mod bench;
 pub mod capture;
 pub mod chart;
-pub mod chips;
 pub mod cli;
 pub mod commands;
 pub mod fault_options;
 pub mod faults;
-pub mod gateway;
 pub mod origin;
 pub mod page;
 pub mod program;
 pub mod progress;
 pub mod schema;
 pub mod shift;
-pub mod swarm;
 pub mod symmetric;
 pub mod table;
 pub mod tasks;
@@ -30,5 +27,5 @@ pub mod usage_error;
 // Re-exports of the simulator, which other programs use without this crate.
 pub use wdgnn_sim::{
     airtime, controllers, counters, episode, error, evaluate, files, jobs, key, links, medium, model, models,
-    option_range, profiles, radio, recipe, scene, seeds, shapes, world,
+    option_range, profiles, radio, recipe, scene, seeds, shapes, swarm, world,
 };

@@ -7,11 +7,6 @@ use std::{
 };
 
 use host_sim::{
-    chips::{
-        Flight, Settings,
-        operator::{Provisioning, settings_page},
-        twin,
-    },
     episode::Episode,
     medium::{any_link::RobotKeys, options::Faults},
     model::ModelFile,
@@ -19,13 +14,21 @@ use host_sim::{
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::{log::Decoder, networks::Network, radio_swarm::RadioConfig},
+    swarm::{networks::Network, radio_swarm::RadioConfig},
     world::{Scenario, World as _, flock::Flock},
 };
 use nrf52_emulator::{Chip, Part, reset_reason};
 use wdgnn_core::{
     tasks::flocking::Flocking,
     weights::{self, Weights},
+};
+use wdgnn_emulation::{
+    chips::{
+        Flight, Settings,
+        operator::{Provisioning, settings_page},
+        twin,
+    },
+    log::Decoder,
 };
 use wdgnn_link::security::key::{self, Key};
 

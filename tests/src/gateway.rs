@@ -2,13 +2,13 @@
 
 use std::{collections::VecDeque, fs, path::PathBuf, sync::LazyLock};
 
-use host_sim::{
-    chips,
-    gateway::flight::{Flight, Settings},
-    world::flock::variation,
-};
+use host_sim::world::flock::variation;
 use nrf52_emulator::{Reset, air::SECOND, image::elf_symbol};
 use wdgnn_core::task::NodeId;
+use wdgnn_emulation::{
+    chips,
+    gateway::flight::{Flight, Settings},
+};
 use wdgnn_protocol::gateway::BAUD;
 
 use crate::{

@@ -9,13 +9,14 @@ use host_sim::{
     },
     profiles::Profile,
     scene::Frame,
-    swarm::{TickOutcome, native::NativeRobot, qemu::Emulator},
+    swarm::{TickOutcome, native::NativeRobot},
 };
 use wdgnn_core::{
     task::{NodeId, State as _},
     tasks::flocking::{Flocking, Motion},
     weights::Weights,
 };
+use wdgnn_emulation::qemu::Emulator;
 use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::SensorInput;
 use wdgnn_robot::onboard::{self, RobotModel};

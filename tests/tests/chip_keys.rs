@@ -5,17 +5,15 @@
 
 use std::{fs, path::Path, process::Command};
 
-use host_sim::{
-    chips::{
-        Flight, RELEASE, Settings,
-        operator::{Provisioning, Rekey},
-    },
-    medium::key_operator::{MASTER, update_frames},
-};
+use host_sim::medium::key_operator::{MASTER, update_frames};
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{
     chips::{self, told_flight, told_image},
     host_sim, image,
+};
+use wdgnn_emulation::chips::{
+    Flight, RELEASE, Settings,
+    operator::{Provisioning, Rekey},
 };
 
 const ROBOTS: usize = 6;
@@ -180,7 +178,7 @@ fn chips_prove_their_identity_and_reject_keys_of_another_operator() {
     // The last robot has the roster of another swarm and cannot verify the proofs that it receives.
     let foreign = PROVEN.roster(9, 4);
     let personal = wdgnn_link::security::key_update::personal_key(&MASTER, 3);
-    settings.pages[3] = host_sim::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
+    settings.pages[3] = wdgnn_emulation::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
     let mut flight = told_flight(settings, PROVEN);
     let mut proofs = [0; 4];
     while flight.air.now() < flight.end() {

@@ -4,7 +4,6 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use host_sim::chips::{Outcome, RELEASE};
 use nrf52_emulator::{MICROSECOND, air::SECOND, image::elf_symbol, peripherals::radio::Frame, rtt::Rtt};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -16,6 +15,7 @@ use wdgnn_core::{
     tasks::flocking::Motion,
     weights::{Aligned, Weights},
 };
+use wdgnn_emulation::chips::{Outcome, RELEASE};
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
 const CYCLES_PER_SECOND: u64 = 1_000_000 * MICROSECOND;
@@ -291,7 +291,7 @@ fn storing_parameters_erases_no_page_and_skips_no_tick() {
     while flight.air.now() < RELEASE {
         flight.step();
     }
-    let words = |flight: &mut host_sim::chips::Flight<'_>| {
+    let words = |flight: &mut wdgnn_emulation::chips::Flight<'_>| {
         flight
             .air
             .stations

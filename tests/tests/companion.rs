@@ -14,12 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use host_sim::{
-    chips::{Settings, operator::Provisioning, ports},
-    error::Error,
-    medium::key_operator::MASTER,
-};
+use host_sim::{error::Error, medium::key_operator::MASTER};
 use system_tests::{chips, host_sim};
+use wdgnn_emulation::chips::{Settings, operator::Provisioning, ports};
 
 const ROBOTS: usize = 3;
 

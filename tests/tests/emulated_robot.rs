@@ -11,10 +11,6 @@ use host_sim::{
     profiles::Profile,
     recipe::{Architecture, RecipeName},
     scene::Frame,
-    swarm::{
-        emulated::{Emulated, Link},
-        qemu::Emulator,
-    },
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -27,6 +23,10 @@ use wdgnn_core::{
     message::{Message, MessageOf},
     task::State as _,
     tasks::flocking::{Flocking, Motion},
+};
+use wdgnn_emulation::{
+    emulated::{Emulated, Link},
+    qemu::Emulator,
 };
 use wdgnn_link::{
     encoding::{Encoding as _, exact::Exact},

@@ -20,13 +20,13 @@ use host_sim::{
     seeds::{Purpose, generator},
     swarm::{
         digest::EpisodeDigest,
-        emulated::{Emulated, Link},
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },
     world::{Environment, Scenario, World, coverage::Area, flock::Flock},
 };
 use system_tests::image;
+use wdgnn_emulation::emulated::{Emulated, Link};
 
 /// Parameters of a flight.
 struct Told<'a> {

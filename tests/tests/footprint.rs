@@ -10,10 +10,7 @@ use host_sim::{
     profiles::Profile,
     recipe::RecipeName,
     scene::Frame,
-    swarm::{
-        Robots, TickInput, TickOutcome,
-        emulated::{Emulated, Link},
-    },
+    swarm::{Robots, TickInput, TickOutcome},
 };
 use system_tests::{
     chips::DEVELOPMENT_KIT,
@@ -22,6 +19,7 @@ use system_tests::{
     robot::motion,
 };
 use wdgnn_core::tasks::flocking::Flocking;
+use wdgnn_emulation::emulated::{Emulated, Link};
 
 const KIB: u64 = 1024;
 

@@ -11,11 +11,7 @@ use std::{
     thread,
 };
 
-use host_sim::{
-    chips::{Settings, ports},
-    error::Error,
-    gateway::port,
-};
+use host_sim::error::Error;
 use nrf52_emulator::{Chip, MICROSECOND, Part, air::SECOND, image, peripherals::radio::Frame, reset_reason};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -23,6 +19,10 @@ use system_tests::{
     chips,
     gateway::{IMAGE, Mixed, gateway_of, simulated},
     image::alone,
+};
+use wdgnn_emulation::{
+    chips::{Settings, ports},
+    gateway::port,
 };
 use wdgnn_link::error::FrameErrorCounts;
 use wdgnn_protocol::gateway::{BAUD, Deframer, FromGateway, Hello, MAX_MESSAGE, ToGateway};

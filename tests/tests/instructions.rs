@@ -4,8 +4,8 @@
 
 use std::{fs, path::Path, process::Command};
 
-use host_sim::swarm::log::Decoder;
 use system_tests::{cycles, golden, image};
+use wdgnn_emulation::log::Decoder;
 
 /// Every change nearby moves a few instructions.
 const TOLERANCE: f64 = 0.05;

@@ -5,12 +5,12 @@
 use std::{fs, path::Path};
 
 use defmt_decoder::{DecodeError, Table};
-use host_sim::swarm::log::Decoder;
 use system_tests::{
     image,
     model::made_up,
     robot::{self, ID, motion, tick},
 };
+use wdgnn_emulation::log::Decoder;
 
 /// Lines of a log, decoded by the crate.
 fn by_the_crate(image: &Path, log: &[u8]) -> Vec<String> {

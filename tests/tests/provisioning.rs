@@ -10,9 +10,9 @@ use std::{
     process::{Command, Output},
 };
 
-use host_sim::swarm::log::Decoder;
 use nrf52_emulator::{Chip, MICROSECOND, Part, image, rtt::Rtt};
 use system_tests::image::{KEY, alone, build_sealed};
+use wdgnn_emulation::log::Decoder;
 
 fn provision(arguments: &[&str]) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 
+use wdgnn_emulation::{
+    emulated::{Emulated, Link},
+    image::{self, Settings},
+};
+
 use super::{RunArguments, Target};
 use crate::{
     episode::Episode,
     error::Result,
     seeds::{Purpose, generator},
     swarm::{
-        emulated::{Emulated, Link},
-        image::{self, Settings},
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },

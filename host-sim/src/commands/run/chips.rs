@@ -13,12 +13,17 @@ use wdgnn_core::task::NodeId;
 use wdgnn_link::security::key::Key;
 
 use super::super::{output::print_json, stop_on_interrupt};
-use crate::{
+use wdgnn_emulation::{
     chips::{
         Flight, Outcome, RELEASE, RobotResult, Settings,
         operator::{Provisioning, Rekey, settings_page},
         twin,
     },
+    image,
+    log::Decoder,
+};
+
+use crate::{
     episode::Episode,
     error::{Error, Result},
     files,
@@ -32,7 +37,7 @@ use crate::{
     profiles::Profile,
     progress,
     seeds::{Purpose, generator},
-    swarm::{image, log::Decoder, networks::Network, radio_swarm::RadioConfig},
+    swarm::{networks::Network, radio_swarm::RadioConfig},
     table::aligned,
     world::{Presentation as _, Scenario, World as _, flock::Flock},
 };
@@ -299,7 +304,7 @@ fn gateway_image(feature: &str) -> Result<Vec<u8>> {
 /// Runs chips on serial ports until the time is over.
 #[cfg(unix)]
 fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
-    use crate::chips::ports;
+    use wdgnn_emulation::chips::ports;
 
     let interrupted = stop_on_interrupt()?;
     let stop = || if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };

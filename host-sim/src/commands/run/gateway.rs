@@ -10,6 +10,10 @@ use std::{
 use clap::Args;
 use serde::Serialize;
 use wdgnn_core::task::NodeId;
+use wdgnn_emulation::gateway::{
+    counts::Counts,
+    flight::{Flight, Settings},
+};
 use wdgnn_link::security::key::Key;
 
 use super::super::{output::print_json, stop_on_interrupt};
@@ -17,10 +21,6 @@ use crate::{
     counters::{by_name, format_rejections},
     episode::Episode,
     error::{Error, Result},
-    gateway::{
-        counts::Counts,
-        flight::{Flight, Settings},
-    },
     model::ModelFile,
     origin::Origin,
     profiles::Profile,
@@ -101,7 +101,7 @@ struct Output<'a> {
 fn fly(port: &Path, flight: &mut Flight<'_>, ticks: u32) -> Result {
     let stop = stop_on_interrupt()?;
     let bar = crate::progress::bar(ticks.into(), "flying");
-    crate::gateway::port::fly(port, flight, &stop, |flight| {
+    wdgnn_emulation::gateway::port::fly(port, flight, &stop, |flight| {
         bar.set_position(flight.variation.len() as u64);
         flight.variation.len() >= ticks as usize
     })

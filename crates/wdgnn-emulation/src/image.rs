@@ -73,7 +73,7 @@ fn check_target() -> Result {
 pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     check_target()?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     cargo.current_dir(workspace).args(BUILD.split(' ').skip(1).map(|word| match word {
         PACKAGE => settings.package,
         // An external package has one program with the package's name.

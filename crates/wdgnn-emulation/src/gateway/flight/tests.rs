@@ -3,7 +3,7 @@
 use wdgnn_link::tdma::SlotInfo;
 
 use super::*;
-use crate::{models, recipe::RecipeName};
+use wdgnn_sim::{models, recipe::RecipeName};
 
 const HELLO: Hello = Hello {
     profile: 2,

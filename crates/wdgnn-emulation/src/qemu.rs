@@ -13,8 +13,7 @@ use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::{self, FrameHeader, Hello, MAX_FRAME, SensorInput, VERSION};
 use wdgnn_robot::control_loop::MAX_FRAMES;
 
-use super::{TickOutcome, image::QEMU};
-use crate::scene;
+use crate::{image::QEMU, scene, swarm::TickOutcome};
 
 /// Time limit for an answer. Robots answer within a millisecond; fifty starting robots on one slow
 /// core take seconds.

@@ -12,23 +12,20 @@ use wdgnn_link::security::key_update::personal_key;
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, SensorInput, VERSION};
 use wdgnn_robot::onboard::OnboardTask;
 
-use super::{
-    Robots, TickInput, TickOutcome,
-    image::BUILD,
-    log::Decoder,
-    qemu::{Emulator, Provisioning},
-    torn,
-};
 use crate::{
     error::{Error, Result},
     files,
+    image::BUILD,
+    log::Decoder,
     medium::{
         key_operator::{self, MASTER},
         options::Faults,
     },
     model::ModelFile,
     profiles::Profile,
+    qemu::{Emulator, Provisioning},
     scene::{Frame, SimTask},
+    swarm::{Robots, TickInput, TickOutcome, torn},
 };
 
 /// Emulated robots. Dropping them ends all processes.
@@ -278,7 +275,7 @@ mod tests {
     use wdgnn_core::tasks::flocking::Flocking;
 
     use super::*;
-    use crate::{
+    use wdgnn_sim::{
         models,
         recipe::{Architecture, RecipeName},
     };
