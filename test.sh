@@ -15,7 +15,7 @@ readonly browser=wasm32-unknown-unknown    # live page
 readonly risc=riscv32imac-unknown-none-elf # C library
 readonly others=(thumbv7m-none-eabi thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf aarch64-unknown-none)
 readonly portable=(-p wdgnn-core -p wdgnn-link -p wdgnn-robot -p wdgnn-protocol)
-readonly system=system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated
+readonly system=system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated,coverage/emulated
 
 # install PROGRAM PACKAGES HINT: installs Debian packages unless the program is there.
 install() {
@@ -107,7 +107,7 @@ unit() {
 
 # Tests across crates: emulated robots, pages in a browser, frames in Python, swarms in C.
 system() {
-  cargo test -p system-tests -p rendezvous --features "$system"
+  cargo test -p system-tests -p rendezvous -p coverage --features "$system"
 }
 
 browser() {

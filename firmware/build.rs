@@ -13,14 +13,13 @@ const PROFILES: [&str; 5] = ["exact", "dot154", "esb32", "espnow", "p2p57"];
 
 /// Built-in tasks: name, type, and the weight file for each link profile. Without a weight file,
 /// `WDGNN_MODEL` is required.
-const TASKS: [(&str, &str, [&str; 5]); 3] = [
+const TASKS: [(&str, &str, [&str; 5]); 2] = [
     (
         "flocking",
         "wdgnn_core::tasks::flocking::Flocking<2>",
         ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow", "flocking-dot154"],
     ),
     ("flocking-3d", "wdgnn_core::tasks::flocking::Flocking<3>", ["flocking-3d", "", "", "", ""]),
-    ("coverage", "wdgnn_core::tasks::coverage::Coverage", ["coverage", "", "", "", ""]),
 ];
 
 fn main() {

@@ -9,7 +9,7 @@ use crate::{
 
 // Example of an external task; docs/bring-your-own-task.md explains it line by line.
 #[path = "../../examples/rendezvous/src/lib.rs"]
-mod rendezvous;
+pub(crate) mod rendezvous;
 
 /// Runs the program.
 pub fn main() -> ExitCode {

@@ -11,7 +11,7 @@ use crate::{
     },
     error::{Error, Result},
     train::recipe::Recipe,
-    world::{Environment, coverage::Area, flock::Flock},
+    world::{Environment, flock::Flock},
 };
 
 /// Commands of a task.
@@ -34,7 +34,7 @@ pub type Tasks<'a> = &'a [&'static dyn Entry];
 
 /// Returns the tasks of this crate. As a function, they are compiled here and not in each program.
 pub fn built_in() -> Vec<&'static dyn Entry> {
-    vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
+    vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }]
 }
 
 /// Entry of a world.

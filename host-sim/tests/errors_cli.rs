@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::program::{host_sim, refused};
 
-const COVERAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
+const SPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-3d.wdgnn");
 const TRAIN: [&str; 7] = ["train", "--epochs", "1", "--swarms", "2", "--out", "my.wdgnn"];
 
 /// Returns the message of a rejected command: one line.
@@ -21,8 +21,8 @@ fn message(arguments: &[&str]) -> String {
 #[test]
 fn models_of_other_tasks_are_rejected_by_name() {
     for command in [&["eval"][..], &["run"], &["sweep", "speed"], &["shift"], &["theorem"], &["faults"]] {
-        let message = message(&[command, &["--model", COVERAGE]].concat());
-        assert!(message.contains("was trained for the task coverage, not for flocking"), "{message}");
+        let message = message(&[command, &["--model", SPACE]].concat());
+        assert!(message.contains("was trained for the task flocking-3d, not for flocking"), "{message}");
         assert!(!message.contains("--out"), "{message}");
     }
 }
@@ -50,7 +50,7 @@ fn missing_folders_are_named_and_not_created() {
         &["train", "--out", "none/my.wdgnn"][..],
         &["eval", "--csv", "none/my.csv"],
         &["eval", "--report", "none/my.html"],
-        &["eval", "--task", "coverage", "--svg", "none/my.svg"],
+        &["eval", "--task", "rendezvous", "--svg", "none/my.svg"],
         &["eval", "--save-scenario", "none/my.toml"],
         &["key", "master", "--out", "none/master.key"],
         &["run", "--robots", "4", "--ticks", "5", "--trajectories", "none/my.csv"],
@@ -73,7 +73,7 @@ fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
             "--ticks must be a whole number between 1 and 1000000, got 99999999999",
         ),
         (
-            &["eval", "--task", "coverage", "--step-size", "inf"],
+            &["eval", "--task", "rendezvous", "--step-size", "inf"],
             "--step-size must be a number between 0 and 1000000, got inf",
         ),
         (&["sweep", "speed", "--values", "1,x"], "--values must be a number between 0 and 1000000000, got x"),
@@ -119,7 +119,7 @@ fn options_without_effect_are_refused() {
 fn files_without_a_model_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("damaged.wdgnn");
-    fs::write(&damaged, &fs::read(COVERAGE).unwrap()[..100]).unwrap();
+    fs::write(&damaged, &fs::read(SPACE).unwrap()[..100]).unwrap();
     let damaged = damaged.display().to_string();
     refused(&["eval", "--model", &damaged], "damaged.wdgnn: the weight file has 100 bytes");
     refused(&["eval", "--model", env!("CARGO_MANIFEST_DIR")], "Is a directory");

@@ -85,7 +85,7 @@ fn trajectories_have_a_row_per_robot_and_tick() {
 fn trajectories_of_a_comparison_have_every_shown_controller() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--robots", "4", "--ticks", "5", "--swarms", "1", "--trajectories", "t.csv"];
-    for (command, controllers) in [(&["eval"][..], 6), (&["eval", "--task", "coverage"], 4)] {
+    for (command, controllers) in [(&["eval"][..], 6), (&["eval", "--task", "rendezvous"], 4)] {
         let output = host_sim(folder.path(), &[command, &small].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
@@ -100,7 +100,7 @@ fn values_are_sorted() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(
         folder.path(),
-        &["sweep", "radius", "--task", "coverage", "--values", "3,2,3", "--swarms", "1", "--json"],
+        &["sweep", "radius", "--task", "rendezvous", "--values", "3,2,3", "--swarms", "1", "--json"],
     );
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let values: Vec<&serde_json::Value> =

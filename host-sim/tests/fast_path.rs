@@ -19,7 +19,7 @@ use host_sim::{
         typed::Online,
     },
     train::{initialization, recipe::Recipe},
-    world::{Environment, Scenario, SwarmOf, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, SwarmOf, flock::Flock},
 };
 
 /// Returns the digest of an episode: all commands and wide parameters.
@@ -78,5 +78,4 @@ fn check_all<W: Environment>() -> usize {
 #[test]
 fn memory_and_frames_agree_for_other_tasks() {
     assert_eq!(check_all::<Flock<3>>(), 3, "all but those with short frames");
-    assert_eq!(check_all::<Area>(), 4, "all but the shortest");
 }

@@ -84,9 +84,12 @@ fn invalid_fault_settings_are_rejected_in_one_line() {
             &["eval", "--profile", "esb32", "--robots", "50", "--fault", "sybil=250"],
             "need more addresses than --profile esb32 has",
         ),
-        (&["eval", "--task", "coverage", "--fault", "mixed-models=0.5"], "no other model of --task coverage"),
         (
-            &["eval", "--task", "coverage", "--fault", "one-way=2"],
+            &["eval", "--task", "rendezvous", "--fault", "mixed-models=0.5"],
+            "no other model of --task rendezvous",
+        ),
+        (
+            &["eval", "--task", "rendezvous", "--fault", "one-way=2"],
             "--fault one-way must be a number between 0 and 1, got 2",
         ),
         (&["run", "--target", "qemu", "--fault", "mixed-models=0.5"], "robots in QEMU run one image"),

@@ -21,7 +21,7 @@ const COMMANDS: [&[&str]; 8] = [
         "--fault",
         "drop-chance=0.3",
     ],
-    &["eval", "--task", "coverage", "--swarms", "1", "--robots", "6", "--ticks", "10"],
+    &["eval", "--task", "rendezvous", "--swarms", "1", "--robots", "6", "--ticks", "10"],
     &["run", "--robots", "6", "--ticks", "20", "--fault", "kill=2@5"],
     &["sweep", "speed", "--swarms", "1", "--robots", "6", "--values", "1,2"],
     &[

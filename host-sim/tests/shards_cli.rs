@@ -7,7 +7,7 @@ use crate::program::{host_sim, refused};
 /// A short run of each command with shards.
 const COMMANDS: [&str; 5] = [
     "eval --swarms 2 --seeds 2 --robots 8 --json --report page.html",
-    "eval --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
+    "eval --task rendezvous --swarms 2 --robots 8 --ticks 30 --json --report page.html",
     "shift weak --swarms 1 --seeds 2 --retrain 1 --json --report page.html",
     "faults --only lost --swarms 1 --ticks 200 --robots 8 --json --report page.html",
     "sweep speed --values 2,3 --swarms 2 --robots 8 --json --report page.html",

@@ -29,7 +29,7 @@ fn tasks_are_listed_with_their_scores() {
     for words in [
         ["flocking", "flocking in the plane", "velocity variation", "through"],
         ["flocking-3d", "flocking in space", "velocity variation", "through"],
-        ["coverage", "coverage of an area", "mean squared distance", "ours"],
+        ["rendezvous", "robots that meet", "mean squared distance", "through"],
     ] {
         let row = list.lines().find(|line| line.starts_with(&format!("{} ", words[0])));
         assert!(row.is_some_and(|row| words.iter().all(|word| row.contains(word))), "{words:?}: {list}");
@@ -37,30 +37,29 @@ fn tasks_are_listed_with_their_scores() {
 }
 
 #[test]
-fn coverage_is_trained_and_evaluated() {
+fn rendezvous_is_trained_and_evaluated() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--swarms", "1", "--ticks", "20", "--robots", "5", "--json"];
     let flown =
-        |more: &[&str]| json(folder.path(), &[&["eval", "--task", "coverage"], &small[..], more].concat());
+        |more: &[&str]| json(folder.path(), &[&["eval", "--task", "rendezvous"], &small[..], more].concat());
     let without = flown(&[]);
     assert_eq!(
         (&without["task"], &without["robots"], &without["ticks"]),
-        (&"coverage".into(), &5.into(), &20.into())
+        (&"rendezvous".into(), &5.into(), &20.into())
     );
-    assert!(total(&without, "expert") < total(&without, "still"));
-    assert!(total(&without, "lloyd-local") < total(&without, "still"));
+    assert!(total(&without, "expert") < total(&without, "averaging"));
     let page = std::fs::read_to_string(
-        folder.path().join("target/wdgnn/eval-coverage-robots-5-swarms-1-ticks-20.html"),
+        folder.path().join("target/wdgnn/eval-rendezvous-robots-5-swarms-1-ticks-20.html"),
     )
     .expect("a page");
-    assert!(page.contains("Coverage of an area by its density"));
+    assert!(page.contains("Robots that meet"));
 
-    let train = ["train", "--task", "coverage", "--epochs", "1", "--swarms", "2", "--out", "mine.wdgnn"];
+    let train = ["train", "--task", "rendezvous", "--epochs", "1", "--swarms", "2", "--out", "mine.wdgnn"];
     let trained = said(folder.path(), &train);
-    assert!(trained.contains("host-sim eval --task coverage --model mine.wdgnn"), "{trained}");
+    assert!(trained.contains("host-sim eval --task rendezvous --model mine.wdgnn"), "{trained}");
     let with = flown(&["--model", "mine.wdgnn"]);
     assert_eq!(total(&with, "expert"), total(&without, "expert"), "the same swarm");
-    assert!(total(&with, "wd-gnn") < total(&with, "still"), "it has learned something: {with}");
+    assert!(total(&with, "wd-gnn") < total(&with, "averaging"), "it has learned something: {with}");
     assert_ne!(total(&with, "wd-gnn-online"), total(&with, "wd-gnn"), "and learns in flight");
     assert_eq!(with["digest"].as_str().map(str::len), Some(16));
     // This task has no central online learning.
@@ -69,9 +68,9 @@ fn coverage_is_trained_and_evaluated() {
 
     // Robots with the firmware's code, and their frames.
     let swarm =
-        ["run", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
+        ["run", "--task", "rendezvous", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
     assert!(json(folder.path(), &swarm)["heard"].as_u64() > Some(0));
-    let open = ["eval", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
+    let open = ["eval", "--task", "rendezvous", "--model", "mine.wdgnn", "--capture", "said.pcap"];
     json(folder.path(), &[&open[..], &small].concat());
     assert!(std::fs::metadata(folder.path().join("said.pcap")).expect("a capture").len() > 1000);
     // Faults apply to all tasks.
@@ -146,39 +145,39 @@ fn sweeps_support_all_tasks() {
 
 #[test]
 fn unknown_tasks_and_options_are_rejected() {
-    let there = "there are flocking, flocking-3d, coverage";
+    let there = "there are flocking, flocking-3d, rendezvous";
     for command in ["eval", "run", "train", "faults"] {
         let out: &[&str] = if command == "train" { &["--out", "out.wdgnn"] } else { &[] };
         refused(&[&[command, "--task", "juggling"], out].concat(), there);
     }
-    refused(&["eval", "--task", "coverage", "--speed", "3"], "--speed has no effect");
-    refused(&["run", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["eval", "--task", "rendezvous", "--speed", "3"], "--speed has no effect");
+    refused(&["run", "--task", "rendezvous", "--speed", "3"], "--speed has no effect");
     refused(
-        &["eval", "--task", "coverage", "--robots", "0"],
+        &["eval", "--task", "rendezvous", "--robots", "0"],
         "--robots must be a whole number between 1 and 20000000, got 0",
     );
     refused(
-        &["eval", "--task", "coverage", "--ticks", "0"],
+        &["eval", "--task", "rendezvous", "--ticks", "0"],
         "--ticks must be a whole number between 1 and 1000000, got 0",
     );
-    refused(&["eval", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
+    refused(&["eval", "--task", "rendezvous", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
     refused(
-        &["eval", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
+        &["eval", "--task", "rendezvous", "--profile", "esb32", "--robots", "300"],
         "at most 256 on --profile esb32",
     );
     let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     let other = "was trained for the task flocking, not for";
-    refused(&["eval", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
+    refused(&["eval", "--task", "rendezvous", "--model", plane], &format!("{other} rendezvous: fly it with"));
     refused(&["run", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
     refused(
-        &["eval", "--task", "coverage", "--actuator-delay", "3"],
+        &["eval", "--task", "rendezvous", "--actuator-delay", "3"],
         "--actuator-delay needs --task flocking",
     );
     refused(
-        &["eval", "--task", "coverage", "--recipe", "ours"],
-        "--recipe needs --task flocking, got coverage",
+        &["eval", "--task", "rendezvous", "--recipe", "ours"],
+        "--recipe needs --task flocking, got rendezvous",
     );
     let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
-    let chips = ["run", "--task", "coverage", "--target", "nrf52840", "--model", radio];
+    let chips = ["run", "--task", "rendezvous", "--target", "nrf52840", "--model", radio];
     refused(&chips, "chips run flocking");
 }

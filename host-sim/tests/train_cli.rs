@@ -75,9 +75,8 @@ fn unknown_shapes_and_foreign_checkpoints_are_rejected() {
     );
     refused(&["--task", "flocking-3d", "--profile", "esb32"], "does not fit the frames of --profile esb32");
     refused(&["--recipe", "evolve", "--swarms", "4"], "--swarms has no effect");
-    refused(&["--task", "coverage", "--recipe", "through"], "--task coverage has no derivative");
-    refused(&["--task", "coverage", "--recipe", "paper"], "--recipe paper is not for --task coverage");
-    refused(&["--task", "coverage", "--no-potential"], "--no-potential has no effect on --task coverage");
+    refused(&["--task", "rendezvous", "--recipe", "paper"], "--recipe paper is not for --task rendezvous");
+    refused(&["--task", "rendezvous", "--no-potential"], "--no-potential has no effect on --task rendezvous");
     refused(&["--resume"], "there is no checkpoint out.wdgnn.checkpoint");
     std::fs::write(folder.path().join("out.wdgnn.checkpoint"), b"not one").expect("written");
     refused(&["--resume"], "train without --resume");

@@ -23,7 +23,7 @@ use host_sim::{
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },
-    world::{Environment, Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, World, flock::Flock},
 };
 use system_tests::image;
 use wdgnn_emulation::emulated::{Emulated, Link};
@@ -146,7 +146,6 @@ fn emulated_robots_of_every_task_equal_native_ones() {
         assert!(flown.score[59] < 0.7 * flown.score[0], "the score improves: {:?}", flown.score);
     }
     check::<Flock<3>>();
-    check::<Area>();
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn the_chart_reads_every_controller_and_the_key_hides_one() {
 #[test]
 fn pages_of_other_tasks_move_load_nothing_and_fit_a_phone() {
     let mut browser = Browser::start();
-    for (task, controllers) in [("coverage", 4), ("flocking-3d", 5)] {
+    for (task, controllers) in [("rendezvous", 4), ("flocking-3d", 5)] {
         let arguments = ["eval", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
         let file = written(&format!("{task}.html"), &arguments);
         browser.open(&file, WIDE);

@@ -369,9 +369,6 @@ extern const struct wdgnn_robot_type wdgnn_flocking_p2p57_key_rotation;
 // State: x, y, z in m, vx, vy, vz in m/s. Command: ax, ay, az in m/s². One exchange per tick.
 extern const struct wdgnn_robot_type wdgnn_flocking_3d_exact;
 
-// 2D coverage with profile `exact`. State and command have the units of wdgnn_flocking_exact.
-extern const struct wdgnn_robot_type wdgnn_coverage_exact;
-
 // Returns the message of an error code. Never null.
 const char *wdgnn_error_message(int32_t error);
 

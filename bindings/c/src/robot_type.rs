@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 
 use wdgnn_core::{
     task::{State, Task},
-    tasks::{coverage::Coverage, flocking::Flocking},
+    tasks::flocking::Flocking,
     tensor::Array as _,
 };
 use wdgnn_link::{
@@ -237,6 +237,3 @@ pub static wdgnn_flocking_p2p57_key_rotation: RobotType = Typed::<Flocking, P2p5
 /// State: x, y, z in m, vx, vy, vz in m/s. Command: ax, ay, az in m/s². One exchange per tick.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_3d_exact: RobotType = Typed::<Flocking<3>, Exact, Open>::TYPE;
-/// 2D coverage with profile `exact`. State and command have the units of wdgnn_flocking_exact.
-#[unsafe(no_mangle)]
-pub static wdgnn_coverage_exact: RobotType = Typed::<Coverage, Exact, Open>::TYPE;

@@ -12,7 +12,7 @@ use wdgnn_sim::{
     profiles::Profile,
     seeds::{Purpose, generator},
     swarm::{networks::Network, radio_swarm::RadioConfig, typed::Online},
-    world::{Environment, Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, World, flock::Flock},
 };
 
 use crate::{
@@ -48,7 +48,6 @@ macro_rules! worlds {
 worlds! {
     Flock<2>,
     Flock<3>,
-    Area,
     #[cfg(feature = "rendezvous")] crate::rendezvous::world::Plane,
 }
 

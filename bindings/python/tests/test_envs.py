@@ -14,7 +14,7 @@ FAULTS = {"faults": {"kill": ["2@10"], "drop_chance": 0.2}, "profile": "dot154"}
 
 @pytest.mark.parametrize(
     ("task", "options"),
-    [("flocking", {}), ("flocking", FAULTS), ("flocking-3d", {}), ("coverage", {"observe": "states"})],
+    [("flocking", {}), ("flocking", FAULTS), ("flocking-3d", {}), ("flocking", {"observe": "states"})],
 )
 def test_environments_pass_the_api_test_of_pettingzoo(task, options):
     parallel_api_test(parallel_env(task, robots=5, ticks=30, **options), num_cycles=100)
@@ -44,7 +44,7 @@ def test_network_outputs_as_actions_reproduce_the_run_of_the_network():
     assert arena.swarm.digest() == swarm.digest()
 
 
-@pytest.mark.parametrize("task", ["flocking", "coverage"])
+@pytest.mark.parametrize("task", ["flocking", "flocking-3d"])
 def test_the_mean_cost_of_the_robots_is_the_score(task):
     arena = Arena(task, robots=9)
     assert arena.costs().mean() == pytest.approx(arena.swarm.score)

@@ -19,17 +19,17 @@ def test_header_and_numbers_reproduce_the_file(name):
 
 
 def test_saved_files_are_loaded_unchanged(tmp_path):
-    model = Model.named("coverage")
-    path = tmp_path / "cover.wdgnn"
+    model = Model.named("flocking-3d")
+    path = tmp_path / "space.wdgnn"
     model.save(path)
     assert Model.load(path) == model and path.read_bytes() == bytes(model)
-    assert Model.load(str(path)).task == "coverage"
+    assert Model.load(str(path)).task == "flocking-3d"
 
 
 def test_a_missing_folder_is_named_and_not_created(tmp_path):
     missing = tmp_path / "none"
     with pytest.raises(OSError, match=f"the folder {missing} does not exist"):
-        Model.named("coverage").save(missing / "cover.wdgnn")
+        Model.named("flocking-3d").save(missing / "space.wdgnn")
     assert not missing.exists()
 
 

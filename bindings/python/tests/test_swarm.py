@@ -132,7 +132,7 @@ def test_commands_of_the_expert_reduce_the_score():
     assert swarm.score < 0.1 * first
     by_name = run_swarm(ticks=100, robots=20, controller="expert")
     np.testing.assert_array_equal(by_name.states, swarm.states)
-    assert by_name.wide.size == 0 and Swarm("coverage", robots=5).expert().shape == (5, 2)
+    assert by_name.wide.size == 0 and Swarm("flocking-3d", robots=5).expert().shape == (5, 3)
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def test_frames_of_a_swarm_are_decoded():
 def test_wrong_lengths_are_rejected():
     with pytest.raises(ValueError, match="do not fit the frames of profile esb32"):
         wire.Codec("flocking-3d", "esb32", 1)
-    codec = wire.Codec("coverage", "exact", 1)
-    assert codec.sizes == (5, 18, 48)
-    with pytest.raises(ValueError, match="5, 18 and 48"):
+    codec = wire.Codec("flocking-3d", "exact", 1)
+    assert codec.sizes == (6, 27, 108)
+    with pytest.raises(ValueError, match="6, 27 and 108"):
         codec.encode(wire.Beacon(1, 0, 0, 0, [0.0], [], []))
-    assert repr(codec) == "<wdgnn.wire.Codec coverage on exact, model 00000001>"
+    assert repr(codec) == "<wdgnn.wire.Codec flocking-3d on exact, model 00000001>"

@@ -66,9 +66,9 @@ def test_forward_exact_is_identical_and_forward_is_close_to_the_robots(task, nam
 
 
 def test_infer_computes_outputs_from_taps():
-    swarm = Swarm("coverage", robots=15, online=False)
+    swarm = Swarm("flocking-3d", robots=15, online=False)
     swarm.run(30)
-    outputs = Network.load("coverage").infer(torch.from_numpy(swarm.taps.copy())).detach().numpy()
+    outputs = Network.load("flocking-3d").infer(torch.from_numpy(swarm.taps.copy())).detach().numpy()
     np.testing.assert_allclose(outputs, swarm.outputs, rtol=0.0, atol=FAST_ULP * np.spacing(np.abs(swarm.outputs).max()))
 
 

@@ -26,7 +26,7 @@ models! {
     /// Flocking in space.
     flocking_in_space: "models/flocking-3d.wdgnn",
     /// Coverage.
-    coverage: "models/coverage.wdgnn",
+    coverage: "examples/coverage/model.wdgnn",
     /// Rendezvous.
     rendezvous: "examples/rendezvous/model.wdgnn",
 }

@@ -4,7 +4,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_sim::{
     error::{Error, Result},
     model::ModelFile,
-    world::{Environment, Scenario, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, flock::Flock},
 };
 
 use crate::{
@@ -53,7 +53,7 @@ impl Mission {
         match self {
             Self::Plane => of::<Flock<2>>(models::flocking()?, condition, seed, controller),
             Self::Space => of::<Flock<3>>(models::flocking_in_space()?, condition, seed, controller),
-            Self::Coverage => of::<Area>(models::coverage()?, condition, seed, controller),
+            Self::Coverage => of::<coverage::world::Area>(models::coverage()?, condition, seed, controller),
             Self::Rendezvous => {
                 of::<rendezvous::world::Plane>(models::rendezvous()?, condition, seed, controller)
             }

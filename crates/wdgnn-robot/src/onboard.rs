@@ -12,7 +12,7 @@ use wdgnn_core::{
     },
     neighbors::MAX_NEIGHBORS,
     task::{NodeId, State},
-    tasks::{coverage::Coverage, flocking::Flocking},
+    tasks::flocking::Flocking,
     weights::{Weights, WeightsError},
 };
 use wdgnn_link::{
@@ -39,10 +39,6 @@ impl OnboardTask for Flocking<2> {
 
 impl OnboardTask for Flocking<3> {
     type Shape = OneLayer<9, TAPS, HIDDEN, 3>;
-}
-
-impl OnboardTask for Coverage {
-    type Shape = OneLayer<6, TAPS, HIDDEN, 2>;
 }
 
 /// Input features F of flocking in the plane.

@@ -10,7 +10,7 @@ use wdgnn_core::{task::Task as _, weights::WeightsError};
 
 use crate::{
     jobs::Shard,
-    world::{World, coverage::Area, flock::Flock},
+    world::{World, flock::Flock},
 };
 
 /// An error that ends a command.
@@ -108,7 +108,7 @@ fn task_name(number: u16) -> Option<&'static str> {
     fn entry<W: World>() -> (u16, &'static str) {
         (W::Task::ID, W::NAME)
     }
-    let known = [entry::<Flock<2>>(), entry::<Flock<3>>(), entry::<Area>()];
+    let known = [entry::<Flock<2>>(), entry::<Flock<3>>()];
     known.into_iter().find(|(known, _)| *known == number).map(|(_, name)| name)
 }
 

@@ -34,7 +34,6 @@ const FILES: &[(&str, &[u8])] = files![
     "paper-gnn",
     "paper-graph-filter",
     "flocking-3d",
-    "coverage",
 ];
 
 /// Returns the names of the shipped models.

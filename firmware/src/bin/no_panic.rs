@@ -16,7 +16,7 @@ use core::hint::black_box;
 use panic_never as _;
 use wdgnn_core::{
     task::State,
-    tasks::{coverage::Coverage, flocking::Flocking},
+    tasks::flocking::Flocking,
     weights::{Aligned, Weights},
 };
 use wdgnn_link::{
@@ -136,7 +136,6 @@ static PEER_KEYS: &[[u8; 16]] = &[[7; 16]; 5];
 fn main() -> ! {
     fly_on_every_link::<Flocking<2>>();
     fly_on_every_link::<Flocking<3>>();
-    fly_on_every_link::<Coverage>();
     fly::<Flocking<2>, Dot154, _>(GroupKey::<_, 8>::with_cipher(AnyCipher));
     fly::<Flocking<2>, Esb32, _>(GroupKey::<_, 4>::with_cipher(AnyCipher));
     // Key rotation.

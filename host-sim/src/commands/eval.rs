@@ -49,7 +49,7 @@ const MAX_DELAY_TICKS: u64 = 100;
 /// Compare controllers over held-out episodes of a task: the paper's Table 1, actuator delays, faults.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim eval\n  host-sim eval --recipe paper\n  host-sim eval --task coverage\n  \
+    after_help = "Examples:\n  host-sim eval\n  host-sim eval --recipe paper\n  host-sim eval --task flocking-3d\n  \
                   host-sim eval --robots 100 --radius 1.5 --seed 7 --json\n  \
                   host-sim eval --profile dot154 --robots 10\n  host-sim eval --model my.wdgnn --csv eval.csv\n  \
                   host-sim eval --fault one-way=0.3 --fault position-noise=0.1\n  \

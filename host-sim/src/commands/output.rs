@@ -207,7 +207,7 @@ mod tests {
         assert!(both("-", "/dev/null", true).is_err());
         assert!(both("x", "x", false).unwrap_err().to_string().contains("name two files"));
         assert!(both("-", "/dev/null", false).is_ok());
-        let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
+        let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-3d.wdgnn");
         assert!(both(network, "-", false).unwrap_err().to_string().contains("would replace the network"));
     }
 }

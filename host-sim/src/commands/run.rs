@@ -65,7 +65,7 @@ impl FromStr for Target {
 /// have equal digests, with and without faults.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim run --json\n  host-sim run --target qemu\n  \
-                  host-sim run --task coverage --target qemu\n  host-sim run --target qemu --compare --robots 10\n  \
+                  host-sim run --task rendezvous --target qemu\n  host-sim run --target qemu --compare --robots 10\n  \
                   host-sim run --robots 50 --target qemu:5 --compare\n  \
                   host-sim run --target qemu --fault kill=3@50 --fault reboot=7@80 --log\n  \
                   openssl rand -hex 16 > swarm.key\n  \

@@ -51,7 +51,6 @@ const DIMENSION: OptionRange = OptionRange::whole(1, 1024);
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim train --out my.wdgnn\n  \
                   host-sim train --out filter.wdgnn --architecture graph-filter --seed 3\n  \
-                  host-sim train --task coverage --out coverage.wdgnn\n  \
                   host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
                   host-sim train --out two.wdgnn --recipe ours --shape 2,2,16 --epochs 40\n  \
                   host-sim train --out paper.wdgnn --recipe paper\n  \

@@ -204,16 +204,14 @@ pub fn record<W: Environment>(
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{
-        task::Task,
-        tasks::{coverage::Cell, flocking::Motion},
-    };
+    use wdgnn_core::{task::Task, tasks::flocking::Motion};
 
     use super::*;
     use crate::{
         links::Links,
+        program::rendezvous::{task::Place, world::Plane},
         scene::{Scene, Swarm},
-        world::{StateOf, coverage::Area, flock::Flock},
+        world::{StateOf, flock::Flock},
     };
 
     #[test]
@@ -267,7 +265,7 @@ mod tests {
     fn positions_are_recorded_for_states_without_velocities() {
         let mut recorder = recorder();
         for (tick, position) in [(0, [1.0, 2.0]), (1, [9.0, 9.0]), (2, [1.2504, 1.5])] {
-            record::<Area>(&mut recorder, tick, &[Cell { position, ..Cell::zero() }]);
+            record::<Plane>(&mut recorder, tick, &[Place(position)]);
         }
         assert_eq!(recorder.start, [1000, 2000]);
         assert_eq!(recorder.changes, [1000, 2000, 250, -500]);

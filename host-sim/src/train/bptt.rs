@@ -388,16 +388,4 @@ mod tests {
         };
         assert_eq!(with(1), with(3));
     }
-
-    #[test]
-    fn worlds_without_derivative_are_rejected() {
-        use crate::world::{World as _, coverage::Area};
-        let size = Dimensions { taps: 4, ..SIZE };
-        let numbers = initialization::weights(&size, crate::recipe::Architecture::WdGnn, 1);
-        let draft =
-            Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::default_task(), exchange: 1 };
-        let draw = |_: &mut _| (Area::default(), Area::default_scenario());
-        let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
-        assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");
-    }
 }

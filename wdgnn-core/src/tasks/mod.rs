@@ -1,4 +1,3 @@
 //! Tasks that come with the crate.
 
-pub mod coverage;
 pub mod flocking;

@@ -95,7 +95,7 @@ fn weight_files_and_keys_that_do_not_fit_the_robot_type_are_rejected() {
     assert_eq!(rejected(&exact, &with_weights(&WEIGHTS.0[..64])), Error::WeightsTruncated);
     assert_eq!(rejected(&exact, &with_weights(&changed)), Error::WeightsChecksum);
     assert_eq!(rejected(&exact, &RobotConfig { weights: ptr::null(), ..config(1) }), Error::Null);
-    assert_eq!(rejected(&crate::robot_type::wdgnn_coverage_exact, &config(1)), Error::WeightsTask);
+    assert_eq!(rejected(&crate::robot_type::wdgnn_flocking_3d_exact, &config(1)), Error::WeightsTask);
     assert_eq!(rejected(&dot154, &config(1)), Error::ExchangeRate);
     assert_eq!(rejected(&sealed, &config(1)), Error::KeyMissing);
     let with_key =

@@ -42,7 +42,6 @@ use wdgnn_core::{task::Task, tensor::Array as _};
 
 use crate::safety::gate::Isolation;
 
-pub mod coverage;
 pub mod flocking;
 
 /// A task that a robot can run: [`Task`] and the three optional traits.

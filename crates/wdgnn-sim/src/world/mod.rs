@@ -2,10 +2,9 @@
 //!
 //! A [`Task`] defines the features and commands of one robot. A [`World`] defines initial states,
 //! dynamics, links, score and baselines. All other parts of this crate work for any world.
-//! [`flock`] is flocking in the plane and in space, [`coverage`] spreads robots over an area, and
-//! `examples/rendezvous` is a world outside this crate.
+//! [`flock`] is flocking in the plane and in space. `examples/rendezvous` and `examples/coverage`
+//! are worlds outside this crate.
 
-pub mod coverage;
 pub mod flock;
 pub mod scenario;
 
