@@ -21,7 +21,7 @@ use wdgnn_link::{
 use wdgnn_protocol::mac;
 use wdgnn_robot::onboard::RobotModel;
 
-use crate::program::host_sim;
+use crate::program::{folder, text};
 
 const KEY: Key = *b"a swarm's secret";
 
@@ -43,10 +43,8 @@ fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
 }
 
 /// Runs five robots for 20 ticks and returns the pcap file.
-fn capture(folder: &Path, options: &[&str]) -> Vec<u8> {
-    let swarm = ["run", "--robots", "5", "--ticks", "20", "--capture", "swarm.pcap"];
-    let output = host_sim(folder, &[&swarm[..], options].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+fn capture(folder: &Path, options: &str) -> Vec<u8> {
+    text(folder, &format!("run --robots 5 --ticks 20 --capture swarm.pcap {options}"));
     std::fs::read(folder.join("swarm.pcap")).expect("a pcap file")
 }
 
@@ -66,8 +64,8 @@ fn decode(link: &mut Link, frame: &[u8]) -> Decoded {
 
 #[test]
 fn captures_contain_all_frames() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = capture(folder.path(), &[]);
+    let folder = folder();
+    let file = capture(folder.path(), "");
     let (kind, packets) = packets(&file);
     assert_eq!((kind, packets.len()), (147, 100), "too long for IEEE 802.15.4: as they are");
     let mut link = link(Profile::Exact, None);
@@ -81,8 +79,8 @@ fn captures_contain_all_frames() {
 
 #[test]
 fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = capture(folder.path(), &["--profile", "dot154"]);
+    let folder = folder();
+    let file = capture(folder.path(), "--profile dot154");
     let (kind, packets) = packets(&file);
     assert_eq!((kind, packets.len()), (195, 20), "four exchanges of five robots");
     let mut link = link(Profile::Dot154, None);
@@ -96,11 +94,11 @@ fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
 
 #[test]
 fn sealed_frames_are_captured_sealed_and_open_with_the_key() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     std::fs::write(folder.path().join("swarm.key"), KEY).expect("it is written");
     // Five robots and four exchanges.
     for (profile, frames_per_exchange) in [(Profile::Esb32, 4), (Profile::P2p57, 2)] {
-        let file = capture(folder.path(), &["--profile", profile.name(), "--key", "swarm.key"]);
+        let file = capture(folder.path(), &format!("--profile {} --key swarm.key", profile.name()));
         let (kind, frames) = packets(&file);
         assert_eq!((kind, frames.len()), (147, 20 * frames_per_exchange));
         let mut link = link(profile, Some(&KEY));

@@ -1,27 +1,23 @@
-//! Command line of `eval`, `shift` and `theorem`.
+//! Command line of `eval`, `sweep`, `shift`, `theorem` and `airtime`.
 
-use std::process::Command;
+use serde_json::Value;
 
-use crate::program::{host_sim, refused};
+use crate::program::{command, complaint, folder, host_sim, json, model, text};
 
 #[test]
 fn json_is_complete_and_deterministic() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let fly = |threads: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
-            .current_dir(folder.path())
-            .env("RAYON_NUM_THREADS", threads)
-            .args(["eval", "--swarms", "3", "--seed", "7", "--json"])
-            .output()
-            .expect("it starts");
+        let line = "eval --swarms 3 --seed 7 --json";
+        let output =
+            command(folder.path(), line).env("RAYON_NUM_THREADS", threads).output().expect("it starts");
         assert!(output.status.success());
         output.stdout
     };
     let one = fly("1");
     assert_eq!(one, fly("3"));
-    let json: serde_json::Value = serde_json::from_slice(&one).expect("JSON");
-    assert_eq!(json["robots"], 50);
-    assert_eq!(json["seed"], 7);
+    let json: Value = serde_json::from_slice(&one).expect("JSON");
+    assert_eq!((&json["robots"], &json["seed"]), (&50.into(), &7.into()));
     for name in
         ["limit", "expert", "wd-gnn", "wd-gnn-online-centralised", "wd-gnn-online", "gnn", "graph-filter"]
     {
@@ -37,9 +33,7 @@ fn json_is_complete_and_deterministic() {
 #[test]
 fn supplied_networks_reach_the_documented_scores() {
     // 40 swarms under the paper's condition; the bounds are those of the README.
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), &["eval", "--seed", "3", "--json"]);
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = json(folder().path(), "eval --seed 3");
     let of = |name: &str, field: &str| json["controllers"][name][field]["mean"].as_f64().expect("a number");
     let expert = of("expert", "total");
     assert!((48.0..55.0).contains(&expert), "the world is another one: expert {expert}");
@@ -58,17 +52,12 @@ fn supplied_networks_reach_the_documented_scores() {
 
 #[test]
 fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let printed = |more: &[&str]| {
-        let output = host_sim(folder.path(), &[&["eval", "--swarms", "3", "--robots", "12"], more].concat());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text")
-    };
+    let folder = folder();
     let rows = |text: &str| -> Vec<String> {
         let table = text.lines().skip_while(|line| !line.starts_with('─')).skip(1);
         table.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
     };
-    let short = printed(&[]);
+    let short = text(folder.path(), "eval --swarms 3 --robots 12");
     let names = [
         "expert (sees all robots)",
         "averaging over 1 hop",
@@ -81,138 +70,62 @@ fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
     assert_eq!(table.len(), names.len(), "{short}");
     assert!(table.iter().zip(names).all(|(row, name)| row.starts_with(name)), "{short}");
     assert!(table[1..].iter().all(|row| row.matches('±').count() == 2), "total and ratio: {short}");
-    assert_eq!(rows(&printed(&["--all"])).len(), 14);
-    // The output begins with a sentence about delayed actuators and ends with a legend of five
-    // lines.
-    assert!(
-        short.starts_with("After 6 s with actuators delayed by 80 ms, the velocity variation"),
-        "{short}"
-    );
+    assert_eq!(rows(&text(folder.path(), "eval --swarms 3 --robots 12 --all")).len(), 14);
+    // The output begins with a sentence about delayed actuators and ends with a legend of five lines.
+    let first = "After 6 s with actuators delayed by 80 ms, the velocity variation";
+    assert!(short.starts_with(first), "{short}");
     let legend = short.lines().skip_while(|line| !line.starts_with("total, final:"));
     assert_eq!(legend.take_while(|line| !line.is_empty()).count(), 5, "{short}");
 }
 
 #[test]
 fn delayed_actuators_are_shown_unless_a_delay_is_given() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let json = |more: &[&str]| -> serde_json::Value {
-        let arguments = [&["eval", "--swarms", "1", "--robots", "12", "--json"], more].concat();
-        serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON")
-    };
-    let flown = json(&[]);
+    let folder = folder();
+    let flown = json(folder.path(), "eval --swarms 1 --robots 12");
     let delayed = &flown["delayed_actuators"];
     assert_eq!((&delayed["milliseconds"], &delayed["seconds"]), (&80.into(), &6.into()), "{delayed}");
     assert!(delayed["as_trained"].as_f64() > Some(0.1), "{delayed}");
     assert!(delayed["learning_in_flight"].as_f64() < Some(0.01), "{delayed}");
-    assert!(json(&["--actuator-delay", "4"])["delayed_actuators"].is_null());
-    let page =
-        std::fs::read_to_string(folder.path().join("target/wdgnn/eval-flocking-robots-12-swarms-1.html"));
-    let page = page.expect("a page");
-    assert!(
-        page.find("Actuators delayed by 80 ms") < page.find("All controllers"),
-        "the comparison is first"
-    );
+    let page = folder.path().join("target/wdgnn/eval-flocking-robots-12-swarms-1.html");
+    let page = std::fs::read_to_string(page).expect("a page");
+    let [comparison, all] = ["Actuators delayed by 80 ms", "All controllers"].map(|text| page.find(text));
+    assert!(comparison < all, "the comparison is first");
+    let other = json(folder.path(), "eval --swarms 1 --robots 12 --actuator-delay 4");
+    assert!(other["delayed_actuators"].is_null());
 }
 
 #[test]
 fn several_seeds_give_mean_and_spread() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let arguments = ["eval", "--seeds", "2", "--swarms", "2", "--robots", "12", "--json"];
-    let json: serde_json::Value =
-        serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON");
+    let json = json(folder().path(), "eval --seeds 2 --swarms 2 --robots 12");
     assert_eq!(json["over_seeds"]["expert"]["ratio"]["mean"], 1.0);
     assert!(json["over_seeds"]["wd-gnn-online"]["ratio"]["std"].as_f64().is_some_and(|std| std > 0.0));
 }
 
 #[test]
 fn shift_evaluates_all_columns() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let arguments = ["shift", "delay", "--swarms", "1", "--seeds", "1", "--retrain", "1", "--json"];
-    let json: serde_json::Value =
-        serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON");
+    let json = json(folder().path(), "shift delay --swarms 1 --seeds 1 --retrain 1");
     assert_eq!(json["columns"].as_array().map(Vec::len), Some(5));
     let late = |column: usize| json["rows"][0]["late"][column]["mean"].as_f64().expect("a number");
-    assert!(
-        late(3) < 0.2 * late(1),
-        "learning from what happened ends the swing: {} of {}",
-        late(3),
-        late(1)
-    );
-    refused(&["shift", "sunshine"], "there is no condition sunshine");
-}
-
-#[test]
-fn invalid_options_are_rejected_in_one_line() {
-    refused(&["eval", "--robots", "0"], "--robots must be a whole number between 1 and 20000000, got 0");
-    refused(&["eval", "--robots", "20000001"], "between 1 and 20000000, got 20000001");
-    refused(
-        &["eval", "--robots", "70000", "--profile", "dot154"],
-        "--robots must be at most 65536 on --profile",
-    );
-    refused(
-        &["eval", "--robots", "70000", "--fault", "drop-chance=0.1"],
-        "--robots must be at most 65536 on --profile",
-    );
-    refused(&["eval", "--radius", "-1"], "--radius must be a number above 0.1 and at most 1000, got -1");
-    refused(&["eval", "--speed", "-1"], "--speed must be a number between 0 and 340, got -1");
-    refused(&["eval", "--swarms", "0"], "--swarms must be a whole number between 1 and");
-    refused(&["eval", "--step-size", "-1"], "--step-size");
-    refused(&["sweep", "robots", "--values", "2.5"], "whole number");
-    refused(&["sweep", "radius", "--values", "0"], "--radius must be a number above 0.1");
-    refused(&["theorem", "--ridge", "0"], "--ridge must be a number above 0");
-}
-
-#[test]
-fn an_unusable_model_is_refused_by_name() {
-    refused(&["eval", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
-    let folder = tempfile::tempdir().expect("a folder");
-    let good = std::fs::read("../models/flocking-wd-gnn.wdgnn").expect("a model that comes with the program");
-    let mut damaged = good.clone();
-    damaged[500] ^= 1;
-    for (name, bytes, sentence) in [
-        ("damaged.wdgnn", &damaged[..], "checksum"),
-        ("cut.wdgnn", &good[..200], "bytes"),
-        ("none.wdgnn", b"hello, this is no model", "not a weight file"),
-    ] {
-        std::fs::write(folder.path().join(name), bytes).expect("written");
-        let output = host_sim(folder.path(), &["eval", "--swarms", "1", "--model", name]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
-        assert!(said.contains(name) && said.contains(sentence), "{name}: {said}");
-    }
-}
-
-#[test]
-fn unwritable_outputs_are_reported_first() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::create_dir(folder.path().join("taken")).expect("made");
-    for option in ["--csv", "--report"] {
-        let output = host_sim(folder.path(), &["eval", option, "taken"]);
-        assert_eq!(output.status.code(), Some(2), "{option}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write taken"), "{option}");
-    }
+    assert!(late(3) < 0.2 * late(1), "learning ends the oscillation: {} of {}", late(3), late(1));
 }
 
 #[test]
 fn csv_has_a_row_per_controller() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), &["eval", "--swarms", "2", "--robots", "10", "--csv", "out.csv"]);
-    assert!(output.status.success());
+    let folder = folder();
+    text(folder.path(), "eval --swarms 2 --robots 10 --csv out.csv");
     let csv = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
     assert_eq!(csv.lines().count(), 1 + 7 + 7, "a heading, the paper's controllers, the baselines");
-    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [12; 15]);
+    assert!(csv.lines().all(|line| line.split(',').count() == 12), "{csv}");
 }
 
 /// Runs `theorem` with a ridge. Returns its exit code and, for each rule, whether the bound held at
 /// all ticks and the final distance to the optimum relative to the initial one.
-fn theorem(ridge: &str) -> (Option<i32>, [(bool, f64); 3]) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), &["theorem", "--ridge", ridge, "--json"]);
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+fn theorem(ridge: u32) -> (Option<i32>, [(bool, f64); 3]) {
+    let output = host_sim(folder().path(), &format!("theorem --ridge {ridge} --json"));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = json["ticks"].as_array().expect("rows");
     assert_eq!(rows.len(), 200);
-    let number = |row: &serde_json::Value, name: &str| row[name].as_f64().expect("a number");
+    let number = |row: &Value, name: &str| row[name].as_f64().expect("a number");
     let rules = ["centralised", "decentralised_mean", "decentralised_worst"].map(|rule| {
         let held = rows.iter().all(|row| number(row, rule) <= number(row, "bound") * (1.0 + 1.0e-9));
         assert_eq!(json["held"][rule], held, "{rule}");
@@ -223,28 +136,28 @@ fn theorem(ridge: &str) -> (Option<i32>, [(bool, f64); 3]) {
 
 #[test]
 fn theorem_1_holds_on_the_taps_of_a_flight() {
-    let (code, rules) = theorem("1");
+    let (code, rules) = theorem(1);
     assert_eq!(code, Some(0));
     assert!(rules.iter().all(|(held, left)| *held && *left < 0.25), "{rules:?}");
 }
 
 #[test]
 fn theorem_reports_a_robot_that_leaves_a_tight_bound() {
-    let (code, [centralised, mean, worst]) = theorem("20");
+    let (code, [centralised, mean, worst]) = theorem(20);
     assert_eq!(code, Some(1), "the furthest robot leaves the bound, which is not proven for it");
     assert!(centralised.0 && centralised.1 < 0.01, "{centralised:?}");
     assert!(mean.0 && mean.1 < 0.01, "{mean:?}");
     assert!(!worst.0, "{worst:?}");
+    let (_, error) = complaint(folder().path(), "theorem --ridge 20");
+    assert!(error.contains("did not hold"), "{error}");
 }
 
 #[test]
 fn small_radios_stay_within_their_limits() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (profile, robots) in [("dot154", "10"), ("espnow", "50"), ("esb32", "10"), ("p2p57", "10")] {
-        let arguments =
-            ["eval", "--profile", profile, "--robots", robots, "--swarms", "10", "--seed", "3", "--json"];
-        let output = host_sim(folder.path(), &arguments);
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let folder = folder();
+    for (profile, robots) in [("dot154", 10), ("espnow", 50), ("esb32", 10), ("p2p57", 10)] {
+        let line = format!("eval --profile {profile} --robots {robots} --swarms 10 --seed 3");
+        let json = json(folder.path(), &line);
         assert_eq!(json["profile"], profile);
         let total = |name: &str| json["controllers"][name]["total"]["mean"].as_f64().expect(name);
         assert!(total("wd-gnn") <= 1.25 * total("expert"), "{profile}, offline");
@@ -255,21 +168,8 @@ fn small_radios_stay_within_their_limits() {
 
 #[test]
 fn radio_faults_are_counted_by_reason() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let arguments = [
-        "eval",
-        "--swarms",
-        "2",
-        "--robots",
-        "12",
-        "--fault",
-        "corrupt-chance=0.2",
-        "--fault",
-        "forge=3",
-        "--json",
-    ];
-    let output = host_sim(folder.path(), &arguments);
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let line = "eval --swarms 2 --robots 12 --fault corrupt-chance=0.2 --fault forge=3";
+    let json = json(folder().path(), line);
     let online = &json["controllers"]["wd-gnn-online"];
     // Three per exchange and robot, plus corrupted frames.
     assert!(online["refused"]["forged"].as_u64().is_some_and(|count| count > 3 * 200 * 12 * 2), "{online}");
@@ -278,38 +178,40 @@ fn radio_faults_are_counted_by_reason() {
 }
 
 #[test]
-fn invalid_faults_and_profiles_are_rejected() {
-    refused(
-        &["eval", "--fault", "drop-chance=2"],
-        "--fault drop-chance must be a number between 0 and 1, got 2",
-    );
-    refused(&["eval", "--fault", "kill=50@3"], "--fault kill names robot 50: the robots are 0 to 49");
-    refused(&["eval", "--fault", "liars=TASTE:0.1"], "--fault liars must be STATE:SHARE");
-    refused(&["eval", "--recipe", "paper", "--profile", "dot154"], "leave --recipe out");
-    refused(&["eval", "--profile", "esb32", "--robots", "300"], "at most 256 on --profile esb32");
-    refused(
-        &["eval", "--realizations", "2", "--fault", "drop-chance=0.1"],
-        "cannot be combined with --profile or faults",
-    );
-    let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
-    refused(&["eval", "--profile", "dot154", "--model", exact], "train --profile dot154");
-    refused(&["faults", "--robots", "100"], "--robots must be a whole number between 5 and 64, got 100");
-    refused(&["airtime", "--robots", "0"], "between 1 and 65535, got 0");
-    refused(&["airtime", "--rate", "-3"], "--rate must be a number above 0");
-    refused(&["airtime", "--rate", "50"], "--rate needs --profile");
+fn excessive_schedules_are_rejected_with_the_largest_possible_one() {
+    let folder = folder();
+    let airtime = |robots| format!("airtime --profile dot154 --robots {robots}");
+    assert_eq!(json(folder.path(), &airtime(10))["profiles"][0]["frame_bytes"], 101);
+    let beyond = host_sim(folder.path(), &airtime(11));
+    let message = String::from_utf8_lossy(&beyond.stderr);
+    assert_eq!(beyond.status.code(), Some(2), "{message}");
+    assert!(message.contains("use 88 %") && message.contains("at most 10 robots"), "{message}");
+    assert!(!beyond.stdout.is_empty(), "the table is printed all the same");
+    text(folder.path(), "airtime");
 }
 
 #[test]
-fn excessive_schedules_are_rejected_with_the_largest_possible_one() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let air =
-        |robots| host_sim(folder.path(), &["airtime", "--profile", "dot154", "--robots", robots, "--json"]);
-    assert!(air("10").status.success());
-    let beyond = air("11");
-    assert_eq!(beyond.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&beyond.stderr);
-    assert!(said.contains("use 88 %") && said.contains("at most 10 robots"), "{said}");
-    let json: serde_json::Value = serde_json::from_slice(&beyond.stdout).expect("JSON all the same");
-    assert_eq!(json["profiles"][0]["frame_bytes"], 101);
-    assert!(host_sim(folder.path(), &["airtime"]).status.success(), "an overview refuses nothing");
+fn values_of_sweeps_are_sorted() {
+    let json = json(folder().path(), "sweep radius --task rendezvous --values 3,2,3 --swarms 1");
+    let values: Vec<&Value> =
+        json["points"].as_array().expect("points").iter().map(|point| &point["value"]).collect();
+    assert_eq!(values, [2.0, 3.0]);
+    assert!(json["command"].as_str().is_some_and(|command| command.contains("--values 2,3")), "{json}");
+    assert!(json["models"].as_str().is_some_and(|models| models.contains("checksum")), "{json}");
+    assert!(json["version"].is_string());
+}
+
+#[test]
+fn models_are_reported_by_architecture() {
+    let gnn = model("through-gnn");
+    let json = json(folder().path(), &format!("eval --swarms 1 --robots 6 --ticks 20 --model {gnn}"));
+    let models = json["models"].as_str().expect("models");
+    assert!(models.contains(&format!("gnn {gnn}")) && models.contains("wd-gnn models/through"), "{models}");
+}
+
+#[test]
+fn a_swarm_of_one_robot_has_no_invalid_figures() {
+    let said = text(folder().path(), "eval --robots 1 --swarms 1");
+    assert!(said.starts_with("1 swarm of 1 robot,"), "{said}");
+    assert!(!said.contains("inf") && !said.contains("NaN"), "{said}");
 }

@@ -5,13 +5,10 @@
 mod capture_cli;
 mod errors_cli;
 mod eval_cli;
-mod everyday_cli;
 mod fast_path;
 mod faults_cli;
-mod faults_table;
-mod pages_cli;
+mod outputs_cli;
 mod program;
-mod radio_medium;
 mod run_cli;
 mod scenario_cli;
 mod schema_cli;

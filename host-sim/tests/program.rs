@@ -5,21 +5,42 @@ use std::{
     process::{Command, Output},
 };
 
-pub fn host_sim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host-sim"))
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .expect("it starts")
+use serde_json::Value;
+
+/// Returns the command of a line. Spaces separate words; `%20` is a space in a word.
+pub fn command(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+    command.current_dir(folder).args(line.split_whitespace().map(|word| word.replace("%20", " ")));
+    command
 }
 
-/// Checks that a command fails with a one-line message and writes no file.
-pub fn refused(arguments: &[&str], sentence: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-    assert!(said.contains(sentence), "{arguments:?}: {said}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed a result all the same");
-    assert_eq!(folder.path().read_dir().expect("readable").count(), 0, "{arguments:?} left something behind");
+pub fn host_sim(folder: &Path, line: &str) -> Output {
+    command(folder, line).output().expect("it starts")
+}
+
+/// Returns the standard output of a successful run.
+pub fn text(folder: &Path, line: &str) -> String {
+    let output = host_sim(folder, line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Returns the JSON output of a successful run.
+pub fn json(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&text(folder, &format!("{line} --json"))).expect("JSON")
+}
+
+/// Returns exit code and error message.
+pub fn complaint(folder: &Path, line: &str) -> (Option<i32>, String) {
+    let output = host_sim(folder, line);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Path of a model of this repository, as a word of a command line.
+pub fn model(name: &str) -> String {
+    format!("{}/../models/{name}.wdgnn", env!("CARGO_MANIFEST_DIR")).replace(' ', "%20")
 }

@@ -9,7 +9,7 @@ use host_sim::{
 };
 use serde_json::Value;
 
-use super::program::{host_sim, refused};
+use crate::program::{folder, json};
 
 fn expand(text: &str, line: &str) -> Result<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -76,12 +76,6 @@ fn commands_with_scenarios_have_all_shared_options() {
     }
 }
 
-fn json(folder: &Path, arguments: &[&str]) -> Value {
-    let output = host_sim(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 /// Removes values that differ between runs.
 fn without_time(mut json: Value) -> Value {
     let object = json.as_object_mut().unwrap();
@@ -92,35 +86,15 @@ fn without_time(mut json: Value) -> Value {
 
 #[test]
 fn saved_scenarios_repeat_the_run() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::create_dir(folder.path().join("saved")).unwrap();
-    let small = [
-        "--robots",
-        "8",
-        "--ticks",
-        "30",
-        "--seed",
-        "3",
-        "--fault",
-        "drop-chance=0.2",
-        "--fault",
-        "kill=3@9,4@9",
-    ];
-    for command in
-        [&["run"][..], &["eval", "--swarms", "2"], &["sweep", "radius", "--swarms", "1", "--values", "1,2"]]
+    let small = "--robots 8 --ticks 30 --seed 3 --fault drop-chance=0.2 --fault kill=3@9,4@9 --threads 2";
+    for (command, more) in [("run", ""), ("eval", "--swarms 2"), ("sweep radius", "--swarms 1 --values 1,2")]
     {
-        let fly =
-            |more: &[&str]| json(folder.path(), &[command, more, &["--json", "--threads", "2"]].concat());
-        let first = fly(&[&small[..], &["--save-scenario", "saved/my.toml"]].concat());
+        let fly = |options: &str| json(folder.path(), &format!("{command} {options}"));
+        let first = fly(&format!("{more} {small} --save-scenario saved/my.toml"));
         assert!(first.get("scenario").is_none());
-        let again = json(
-            folder.path(),
-            &[
-                &command[..if command[0] == "sweep" { 2 } else { 1 }],
-                &["--scenario", "saved/my.toml", "--json", "--save-scenario", "again.toml"],
-            ]
-            .concat(),
-        );
+        let again = fly("--scenario saved/my.toml --save-scenario again.toml");
         assert_eq!(again["scenario"], "saved/my.toml");
         // The order differs: options on the command line come first.
         let mut sides = [&first, &again].map(|side| {
@@ -151,29 +125,16 @@ fn saved_scenarios_repeat_the_run() {
 }
 
 #[test]
-fn invalid_scenarios_are_reported_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("my.toml");
-    fs::write(&path, "robots = 20\nrobust = 1\n").unwrap();
-    let path = path.display().to_string();
-    refused(&["eval", "--scenario", &path], "line 2: eval has no option robust; did you mean robots?");
-    refused(&["eval", "--scenario", "nothing.toml"], "cannot read nothing.toml");
-    refused(&["eval", "--scenario", "/dev/zero"], "longer than");
-    refused(&["eval", "--save-scenario", "/dev/full/x.toml"], "cannot write");
-    fs::write(folder.path().join("my.toml"), "radius = -1\n").unwrap();
-    refused(&["eval", "--scenario", &path], "my.toml: --radius must be a number above 0.1");
-}
-
-#[test]
 fn the_examples_fly() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenarios");
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 3);
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::program::folder();
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml")) {
         let name = file.display().to_string();
-        let flown = json(outside.path(), &["run", "--scenario", &name, "--ticks", "120", "--json"]);
+        let word = name.replace(' ', "%20");
+        let flown = json(outside.path(), &format!("run --scenario {word} --ticks 120"));
         assert_eq!(flown["scenario"], name);
         assert_eq!(flown["ticks"], 120);
     }

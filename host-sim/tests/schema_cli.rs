@@ -2,14 +2,12 @@
 
 use std::{fs, path::Path};
 
-use crate::program::host_sim;
+use crate::program::text;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-fn schema(arguments: &[&str]) -> String {
-    let output = host_sim(Path::new(ROOT), &[&["schema"], arguments].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
+fn schema(format: &str) -> String {
+    text(Path::new(ROOT), &format!("schema --format {format}"))
 }
 
 /// Compares with a file of the repository; `BLESS=1` writes the file.
@@ -24,17 +22,17 @@ fn assert_file(path: &str, text: &str) {
 
 #[test]
 fn the_schema_is_the_golden_text() {
-    assert_file("host-sim/tests/goldens/schema.txt", &schema(&[]));
+    assert_file("host-sim/tests/goldens/schema.txt", &schema("text"));
 }
 
 #[test]
 fn the_python_module_of_the_example_is_up_to_date() {
-    assert_file("examples/listener/wdgnn_frames.py", &schema(&["--format", "python"]));
+    assert_file("examples/listener/wdgnn_frames.py", &schema("python"));
 }
 
 #[test]
 fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
-    let frames: serde_json::Value = serde_json::from_str(&schema(&["--format", "json"])).expect("JSON");
+    let frames: serde_json::Value = serde_json::from_str(&schema("json")).expect("JSON");
     let frame = &frames[1];
     assert_eq!((frame["name"].as_str(), frame["bytes"].as_u64()), (Some("Dot154Frame"), Some(93)));
     assert_eq!(frame["fields"][9]["offset"], 69);
@@ -46,7 +44,7 @@ fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
 #[test]
 fn the_wire_format_has_the_fields_of_the_schema() {
     let document = fs::read_to_string(Path::new(ROOT).join("docs/wire-format.md")).expect("the document");
-    let text = schema(&[]);
+    let text = schema("text");
     let blocks: Vec<(&str, &str)> = document
         .split("```schema ")
         .skip(1)

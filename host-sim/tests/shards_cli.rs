@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::program::{host_sim, refused};
+use crate::program::{complaint, folder, host_sim};
 
 /// A short run of each command with shards.
 const COMMANDS: [&str; 5] = [
@@ -14,39 +14,34 @@ const COMMANDS: [&str; 5] = [
 ];
 
 /// Returns exit code, standard output and page of a run.
-fn run(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<u8>, Option<Vec<u8>>) {
+fn run(folder: &Path, line: &str) -> (Option<i32>, Vec<u8>, Option<Vec<u8>>) {
     let page = folder.join("page.html");
     drop(fs::remove_file(&page));
-    let output = host_sim(folder, words);
-    assert_ne!(output.status.code(), Some(2), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = host_sim(folder, line);
+    assert_ne!(output.status.code(), Some(2), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     (output.status.code(), output.stdout, fs::read(page).ok())
 }
 
 #[test]
 fn merged_shards_are_the_output_of_one_process() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     for command in COMMANDS {
-        let words: Vec<&str> = command.split(' ').collect();
-        let whole = run(folder.path(), &words);
+        let whole = run(folder.path(), command);
         assert!(whole.2.is_some(), "{command}: a page");
         for shard in ["1/3", "2/3", "3/3"] {
-            let (code, json, page) =
-                run(folder.path(), &[&words[..], &["--threads=1", "--shard", shard]].concat());
+            let (code, json, page) = run(folder.path(), &format!("{command} --threads=1 --shard {shard}"));
             assert_eq!((code, page), (Some(0), None), "{command}: a shard has no page");
             fs::write(folder.path().join(format!("{}.json", &shard[..1])), json).expect("written");
         }
-        let parse_merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
-        assert!(parse_merged == whole, "{command}");
+        assert!(run(folder.path(), "merge 3.json 1.json 2.json") == whole, "{command}");
     }
-    let output = host_sim(folder.path(), &["merge", "1.json", "2.json"]);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("shard 3/3 is missing"), "{error}");
+    let (code, error) = complaint(folder.path(), "merge 1.json 2.json");
+    assert!(code == Some(2) && error.contains("shard 3/3 is missing"), "{error}");
 }
 
 #[test]
 fn invalid_shards_are_rejected() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let shard = |command: &str| {
         let words = format!(r#""version":"{}","work":"x""#, env!("CARGO_PKG_VERSION"));
         format!(r#"{{{words},"command":{command},"shard":"1/1","jobs":0,"results":[]}}"#)
@@ -60,26 +55,11 @@ fn invalid_shards_are_rejected() {
         (shard("[]"), "`` has no shards"),
     ] {
         fs::write(folder.path().join("it.json"), &content).expect("written");
-        let output = host_sim(folder.path(), &["merge", "it.json"]);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{content}: {error}");
-        assert!(error.contains(sentence), "{content}: {error}");
+        let (code, error) = complaint(folder.path(), "merge it.json");
+        assert!(code == Some(2) && error.contains(sentence), "{content}: {error}");
     }
     fs::write(folder.path().join("it.json"), shard(r#"["eval"]"#)).expect("written");
     fs::write(folder.path().join("other.json"), shard(r#"["run"]"#)).expect("written");
-    let output = host_sim(folder.path(), &["merge", "it.json", "other.json"]);
-    let error = String::from_utf8_lossy(&output.stderr);
+    let (_, error) = complaint(folder.path(), "merge it.json other.json");
     assert!(error.contains("other.json is a shard of another command: run"), "{error}");
-}
-
-#[test]
-fn only_commands_with_many_episodes_have_shards() {
-    refused(&["sweep", "speed", "--shard", "3/2"], "--shard must be K/N");
-    refused(&["sweep", "speed", "--shard", "0/2"], "--shard must be K/N");
-    refused(
-        &["eval", "--realizations", "2", "--shard", "1/2"],
-        "--realizations and --shard cannot be combined",
-    );
-    refused(&["train", "--out", "x", "--shard", "1/2"], "there is no option --shard here");
-    refused(&["merge"], "SHARD.json is required");
 }

@@ -1,8 +1,12 @@
 //! Episodes with encoded frames on the radio medium.
 
+#![forbid(unsafe_code)]
+
 use std::sync::atomic::AtomicBool;
 
-use host_sim::{
+use wdgnn_core::tasks::flocking::Motion;
+use wdgnn_link::error::FrameError;
+use wdgnn_sim::{
     controllers::{Controller, EvalConfig, ONLINE},
     episode::{self, Episode, EpisodeMetrics, Observer},
     error::Result,
@@ -17,8 +21,6 @@ use host_sim::{
     seeds::{Purpose, generator},
     world::{Scenario, flock::Flock},
 };
-use wdgnn_core::tasks::flocking::Motion;
-use wdgnn_link::error::FrameError;
 
 const ROBOTS: usize = 15;
 
