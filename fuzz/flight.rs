@@ -15,7 +15,7 @@ use wdgnn_core::{
     tensor::{Filter, Tensor as _},
 };
 use wdgnn_link::link::MessageLink;
-use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot as AnyRobot};
+use wdgnn_robot::{config::RobotConfig, ports::Measurement, robot::Robot as AnyRobot};
 
 type Deep<'w> = Layer<'w, 4, 6, 4, Top>;
 type Net<'w> = Network<'w, 6, 4, 4, 2, Deep<'w>>;
@@ -25,7 +25,7 @@ pub type Taps = Stacked<4, 6, NoDelayLine>;
 pub type Wide = Filter<4, 6, 2>;
 
 /// A small robot that flocks in the plane, with room for four neighbors.
-pub type Robot<'w, L> = AnyRobot<Folded<'w, 6, 4, 4, 2, Deep<'w>>, Flocking, L, 4>;
+pub type Robot<'w, L> = AnyRobot<RobotConfig<Folded<'w, 6, 4, 4, 2, Deep<'w>>, Flocking>, L, 4>;
 
 /// The model of the golden frames.
 pub const MODEL: u32 = 0xdead_beef;
@@ -40,7 +40,7 @@ pub fn robot<L: MessageLink<Motion, Taps, Wide>>(numbers: &[f32], link: L) -> Ro
     let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
     let agent = Config::new(Folded::new(network, Metric::Paper), Flocking::NORMALIZED, learning);
-    AnyRobot::new(1, RobotConfig::new(agent).with_interval(2).robust(), link, Motion::REST)
+    AnyRobot::new(1, RobotConfig::new(agent).with_exchange_interval(2).robust(), link, Motion::REST)
 }
 
 /// Begins a tick, on a circle.
@@ -48,9 +48,9 @@ pub fn begin<L: MessageLink<Motion, Taps, Wide>>(robot: &mut Robot<'_, L>, tick:
     let angle = tick as f32 * 0.05;
     let state =
         Motion { position: [angle.cos(), angle.sin()], velocity: [-5.0 * angle.sin(), 5.0 * angle.cos()] };
-    assert!(robot.sense(tick, Some(Sensed::now(state))));
-    if robot.sends() {
-        for index in 0..robot.link().frames() {
+    assert!(robot.sense(tick, Some(Measurement::now(state))));
+    if robot.sends_this_tick() {
+        for index in 0..robot.link().frames_per_exchange() {
             assert!(robot.send(index, &mut [0; 640]).is_some(), "every state of a robot can be sent");
         }
     }

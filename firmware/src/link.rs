@@ -29,7 +29,7 @@ pub type Robot<'w, T> = TaskRobot<'w, T, Link, Trust>;
 pub const PROFILE: Profile = <Encoding as wdgnn_link::encoding::Encoding>::PROFILE;
 
 /// Frames per exchange.
-pub const FRAMES: u32 = <Encoding as wdgnn_link::encoding::Encoding>::FRAMES;
+pub const FRAMES: u32 = <Encoding as wdgnn_link::encoding::Encoding>::FRAMES_PER_EXCHANGE;
 
 #[cfg(not(sealed))]
 mod selected {
@@ -83,10 +83,10 @@ mod selected {
     /// Group key. Never logged.
     static KEY: Key = match parse_key(include_bytes!(env!("WDGNN_KEY"))) {
         Ok(key) => key,
-        Err(KeyParseError::Half) => panic!(
+        Err(KeyParseError::HalfKey) => panic!(
             "WDGNN_KEY must be a file of 32 hexadecimal digits, got 16: create one with `openssl rand -hex 16`"
         ),
-        Err(KeyParseError::Neither) => panic!(
+        Err(KeyParseError::NotAKey) => panic!(
             "WDGNN_KEY must be a file of 32 hexadecimal digits or 16 bytes: create one with `openssl rand -hex 16`"
         ),
     };
@@ -106,12 +106,12 @@ mod selected {
 
     #[cfg(key_rotation)]
     mod keys {
-        use wdgnn_link::security::managed_keys::{ManagedKeys, ROSTER};
+        use wdgnn_link::security::managed_keys::{ManagedKeys, ROSTER_CAPACITY};
 
         use super::{Board, Group, KEY, Key, NodeId, TAG, ThisBoard};
 
         /// Security of the link.
-        pub type Security = ManagedKeys<<ThisBoard as Board>::Cipher, TAG, ROSTER>;
+        pub type Security = ManagedKeys<<ThisBoard as Board>::Cipher, TAG, ROSTER_CAPACITY>;
 
         /// Keys of robot `id`: key rotation if there is a personal key, and peer authentication if
         /// there is a roster.

@@ -4,7 +4,7 @@
 use static_cell::StaticCell;
 use wdgnn_core::{model::Model, task::State as _, weights::Weights};
 use wdgnn_link::{
-    encoding::{Encoding as _, exact, half::TAG_LEN},
+    encoding::{Encoding as _, exact, half::MAX_TAG_LEN},
     link::RadioLink as _,
 };
 use wdgnn_robot::{
@@ -72,7 +72,7 @@ impl<B, T: OnboardTask> Memory<B, T> {
 /// frames are detected.
 pub const fn buffer_len<T: OnboardTask>() -> usize {
     exact::frame_len::<T::State, <ModelOf<'_, T> as Model>::Taps, <ModelOf<'_, T> as Model>::Wide>()
-        + TAG_LEN
+        + MAX_TAG_LEN
         + 1
 }
 
@@ -84,7 +84,7 @@ where
 {
     let board = init_board(&memory.board);
     let robot = load::<B, T>(board, model, &memory.robot);
-    robot.link_mut().set_swarm_size(board.swarm_size());
+    robot.link_mut().security_mut().set_swarm_size(board.swarm_size());
     fly::<B, T, BUFFER>(board, robot)
 }
 
@@ -110,7 +110,7 @@ fn load<B: Board, T: OnboardTask>(
             B::halt()
         }
     };
-    let (trained, flown) = (weights.header.interval, link::PROFILE.interval());
+    let (trained, flown) = (weights.header.interval, link::PROFILE.exchange_ticks());
     // A model trained for rarer exchanges works: more robots get a slot.
     if trained < flown {
         defmt::error!(
@@ -126,7 +126,7 @@ fn load<B: Board, T: OnboardTask>(
     }
     let (personal, roster) =
         if cfg!(key_rotation) { (board.personal_key(), board.roster()) } else { (None, &[][..]) };
-    let config = match onboard::config::<T>(&weights) {
+    let config = match onboard::config_from_weights::<T>(&weights) {
         Ok(config) => config,
         Err(error) => {
             defmt::error!("the model does not match this robot: {}", error);
@@ -144,7 +144,7 @@ fn load<B: Board, T: OnboardTask>(
 
 /// Whether state, taps and wide parameters fit into the frames of the link profile.
 fn fits<T: OnboardTask, M: Model>() -> bool {
-    Encoding::fits::<T::State, M::Taps, M::Wide>()
+    Encoding::has_room_for::<T::State, M::Taps, M::Wide>()
 }
 
 /// Restores the stored state and runs ticks.
@@ -155,20 +155,20 @@ where
     T: OnboardTask<Command: defmt::Format>,
 {
     let mut buffer = [0; BUFFER];
-    robot.link_mut().set_boot(board.fallback_boot_count());
-    let resumed = persist::resume(robot, board.store(), &mut buffer);
+    robot.link_mut().set_boot_count(board.fallback_boot_count());
+    let resumed = persist::restore(robot, board.store(), &mut buffer);
     if resumed.is_err() {
         // The store failed, so the next start would use this boot count again.
-        robot.link_mut().set_boot(board.fallback_boot_count());
+        robot.link_mut().set_boot_count(board.fallback_boot_count());
     }
     let resumed = resumed.unwrap_or(false);
     defmt::info!(
         "robot {=u16}, model {=u32:#010x}, {} {=str}, boot {=u32}, {=str} parameters",
         board.id(),
-        robot.link().model(),
+        robot.link().model_checksum(),
         link::PROFILE,
         if robot.link().is_sealed() { "sealed" } else { "unsealed" },
-        robot.link().boot(),
+        robot.link().boot_count(),
         if resumed { "resumed" } else { "offline" }
     );
     board.on_ready(robot, resumed);
@@ -176,7 +176,7 @@ where
     loop {
         let tick = board.next_tick();
         board.before_tick(robot, &mut buffer);
-        let report = control_loop::run(robot, tick, board, &mut buffer);
+        let report = control_loop::run_tick(robot, tick, board, &mut buffer);
         board.after_tick(robot, &report);
         if tick % LOG_EVERY == LOG_EVERY - 1 {
             defmt::info!("{}", report);

@@ -16,7 +16,7 @@ use wdgnn_core::{
     tasks::flocking::Motion,
     tensor::{Filter, Tensor as _},
 };
-use wdgnn_link::encoding::Outgoing;
+use wdgnn_link::encoding::OutgoingMessage;
 
 type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
 
@@ -35,7 +35,7 @@ fuzz_target!(|input: &[u8]| {
     message.taps.for_each_transmitted(|_, line| line.fill_with(&mut next));
     message.wide.numbers_mut().fill_with(&mut next);
     (message.sender, message.degree) = (sender.into(), degree);
-    frames::assert_plane(&Outgoing {
+    frames::assert_plane(&OutgoingMessage {
         message: &message,
         boot: u16::from_le_bytes([b0, b1]).into(),
         sequence: u32::from_le_bytes([s0, s1, s2, s3]),

@@ -10,7 +10,7 @@ use wdgnn_core::{
 };
 use wdgnn_link::{
     encoding::{
-        Encoding, Outgoing,
+        Encoding, OutgoingMessage,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
@@ -26,7 +26,7 @@ type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
 const MODEL: u32 = 0xdead_beef;
 
 fn read<E: Encoding>(frame: &[u8]) -> Result<(FrameId, Full, Payload), FrameError> {
-    let header = E::header(frame, 0).ok_or(FrameError::TooShort)?;
+    let header = E::read_header(frame, 0).ok_or(FrameError::TooShort)?;
     let mut message = Full::empty(Motion::REST);
     let payload = E::decode(frame, &header, MODEL, &mut message)?;
     (message.sender, message.degree) = (header.id.sender, header.degree);
@@ -41,9 +41,10 @@ fn check<E: Encoding>(frame: &[u8], run: u16) {
             (u32::from(wide.from / run / 2), u32::from(wide.from / run % 2))
         }
         ParamRange::NONE => (0, u32::from(payload.taps.from / run)),
-        wide => (u32::from(wide.from / run), E::FRAMES - 1),
+        wide => (u32::from(wide.from / run), E::FRAMES_PER_EXCHANGE - 1),
     };
-    let out = Outgoing { message: &message, boot: id.boot, sequence: id.sequence, model: MODEL, round };
+    let out =
+        OutgoingMessage { message: &message, boot: id.boot, sequence: id.sequence, model: MODEL, round };
     let mut again = [0; 512];
     let length = E::encode(&out, index, &mut again).expect("the buffer is long enough");
     // The bytes may differ: −0 is written as 0.

@@ -6,13 +6,21 @@
 
 use firmware::io::gateway::GatewayQueues;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_link::tdma::Timing;
+use wdgnn_link::tdma::SlotTiming;
 use wdgnn_protocol::gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, ToGateway};
 
 const HELLO: Hello = Hello {
     profile: 2,
     boot_id: 0,
-    timing: Timing { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 },
+    timing: SlotTiming {
+        period: 10_000,
+        interval: 1,
+        slots: 2,
+        lead: 900,
+        slot: 4_530,
+        delay: 211,
+        retry: 350,
+    },
 };
 
 fuzz_target!(|bytes: &[u8]| {

@@ -11,7 +11,7 @@ use firmware::io::companion::PoseSensor;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
-use wdgnn_robot::ports::{Sensed, Sensor};
+use wdgnn_robot::ports::{Measurement, Sensor};
 
 /// A line that delivers its bytes in pieces.
 struct Line {
@@ -50,12 +50,12 @@ fuzz_target!(|input: &[u8]| {
     let mut pose = PoseSensor::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
     let (mut newest, mut before) = (None, 0);
     while pose.serial_mut().read < pose.serial_mut().bytes.len() {
-        let sensed: Result<Sensed<Motion>, _> = pose.sense();
+        let sensed: Result<Measurement<Motion>, _> = pose.sense();
         newest = sensed.ok().or(newest);
         let read = pose.serial_mut().read;
         assert!(read > before && read - before <= 1_000, "{} bytes in a tick", read - before);
         before = read;
     }
-    assert_eq!(newest, Some(Sensed { state: message.motion, age: 2 }), "the last pose is the newest");
+    assert_eq!(newest, Some(Measurement { state: message.motion, age: 2 }), "the last pose is the newest");
     assert_eq!(pose.number(), 7);
 });

@@ -9,15 +9,15 @@ mod flight;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_link::{
-    encoding::{Encoding, Outgoing, esb32::Esb32, half::Dot154},
+    encoding::{Encoding, OutgoingMessage, esb32::Esb32, half::Dot154},
     link::{Link, MessageLink},
     security::{
         aes::Aes,
         ccm,
         group_key::GroupKey,
         key::Key,
-        managed_keys::{ManagedKeys, ROSTER},
-        peer_auth::MARK,
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
+        peer_auth::PROOF_MARK,
     },
 };
 
@@ -27,7 +27,7 @@ static PEERS: [Key; 16] = [*b"some pair's key."; 16];
 
 /// Every 16 bytes are a frame: its sender, and the bytes behind the state.
 fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
-    let keys: ManagedKeys<Aes, TAG, ROSTER> = ManagedKeys::new(GroupKey::new(&KEY));
+    let keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
     let link: Link<E, _> = Link::new(flight::MODEL, keys.with_peer_keys(1, &PERSONAL, &PEERS));
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, link);
@@ -35,7 +35,7 @@ fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
         flight::begin(&mut robot, tick);
         let Some((&sender, proofs)) = word.split_first() else { break };
         let sender = u16::from(sender % 16);
-        if let Some(mut frame) = sealed::<E, TAG>(sender, tick * E::FRAMES, proofs, &robot) {
+        if let Some(mut frame) = sealed::<E, TAG>(sender, tick * E::FRAMES_PER_EXCHANGE, proofs, &robot) {
             let _ = robot.receive(&mut frame);
         }
         flight::finish(&mut robot);
@@ -56,16 +56,16 @@ fn sealed<E: Encoding, const TAG: usize>(
 ) -> Option<Vec<u8>> {
     let mut message = robot.message();
     (message.sender, message.degree) = (sender, 0);
-    let out = Outgoing { message: &message, boot: 0, sequence, model: flight::MODEL, round: 0 };
+    let out = OutgoingMessage { message: &message, boot: 0, sequence, model: flight::MODEL, round: 0 };
     let mut frame = vec![0; 640];
     E::encode(&out, 0, &mut frame)?;
-    let id = E::header(&frame, sequence / E::FRAMES)?.id;
+    let id = E::read_header(&frame, sequence / E::FRAMES_PER_EXCHANGE)?.id;
     let mut nonce = [0; 13];
     let parts = [&id.sender.to_le_bytes()[..], &id.boot.to_le_bytes(), &id.sequence.to_le_bytes()];
     nonce[..10].copy_from_slice(&parts.concat());
     let mut content = [&[0; 8][..], proofs].concat();
     frame.truncate(E::HEADER_LEN);
-    frame[0] |= MARK;
+    frame[0] |= PROOF_MARK;
     let mut tag = vec![0; TAG];
     ccm::seal(&Aes::new(&KEY), &nonce, [&flight::MODEL.to_le_bytes(), &frame], &mut content, &mut tag)?;
     Some([frame, content, tag].concat())

@@ -10,13 +10,13 @@ use libfuzzer_sys::fuzz_target;
 use wdgnn_link::{
     encoding::{Encoding, esb32::Esb32, half::Dot154},
     link::Link,
+    link::RadioLink as _,
     security::{
-        KeyState as _,
         aes::Aes,
         group_key::GroupKey,
         key::Key,
         key_update::{KeyUpdate, personal_key, swarm_key},
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 
@@ -27,7 +27,7 @@ const NAME: u16 = 1;
 
 /// Every eight bytes are a frame: recipient, epoch, tick, and a change.
 fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
-    let keys: ManagedKeys<Aes, TAG, ROSTER> = ManagedKeys::new(GroupKey::new(&KEY));
+    let keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
     let keys = keys.with_key_rotation(NAME, &personal_key(&MASTER, NAME), 0, &KEY);
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, Link::<E, _>::new(flight::MODEL, keys));
@@ -49,9 +49,9 @@ fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
             newest = newest.max(epoch);
         }
         assert!(robot.receive(&mut frame).is_err(), "a key update is no message");
-        let before = robot.link().key_epoch();
+        let before = robot.link().security().key_epoch();
         flight::finish(&mut robot);
-        let epoch = robot.link().key_epoch();
+        let epoch = robot.link().security().key_epoch();
         assert!(epoch >= before && epoch <= newest, "epoch {epoch} after {before}");
     }
 }

@@ -17,7 +17,7 @@ use insider::Insider;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_link::{
     encoding::{
-        Encoding, Outgoing,
+        Encoding, OutgoingMessage,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
@@ -46,9 +46,9 @@ fn fly<E: Encoding, const TAG: usize>(input: &[u8]) {
             }
             // Numbers continue with the ticks, or run ahead.
             let sequence = &mut sequences[usize::from(sender)];
-            *sequence = (*sequence + u32::from(step)).max(tick * E::FRAMES);
+            *sequence = (*sequence + u32::from(step)).max(tick * E::FRAMES_PER_EXCHANGE);
             message.sender = sender.into();
-            let out = Outgoing {
+            let out = OutgoingMessage {
                 message: &message,
                 boot: 0,
                 sequence: *sequence,

@@ -41,11 +41,11 @@ fn start(store: &mut Memory, link: impl MessageLink<Motion, flight::Taps, flight
     let mut robot = flight::robot(&numbers, link);
     let learning = &mut robot.config_mut().agent.learning;
     (learning.bias_step, learning.bias_clip) = (0.1, 1.0);
-    persist::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    persist::restore(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
     assert!(robot.agent().wide().is_admissible());
     flight::begin(&mut robot, 0);
     flight::finish(&mut robot);
-    robot.link().boot()
+    robot.link().boot_count()
 }
 
 fn starts(record: &[u8]) {

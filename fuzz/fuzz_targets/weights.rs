@@ -6,7 +6,7 @@ use wdgnn_core::{
     math,
     weights::{Aligned, Weights},
 };
-use wdgnn_robot::onboard::RobotNetwork;
+use wdgnn_robot::onboard::FlockingNetwork;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
@@ -18,7 +18,7 @@ fn open(bytes: &[u8]) {
     place.copy_from_slice(bytes);
     if let Ok(weights) = Weights::open(&file.0[..bytes.len()]) {
         assert!(weights.numbers.iter().all(|x| math::admissible(*x)));
-        let _ = RobotNetwork::from_weights(&weights);
+        let _ = FlockingNetwork::from_weights(&weights);
     }
 }
 

@@ -19,14 +19,14 @@ use wdgnn_link::{
     security::key::Key,
 };
 use wdgnn_protocol::mac;
-use wdgnn_robot::onboard::RobotModel;
+use wdgnn_robot::onboard::FlockingModel;
 
 use crate::program::{folder, text};
 
 const KEY: Key = *b"a swarm's secret";
 
-type Link = AnyLinkOf<RobotModel<'static>, Flocking>;
-type Decoded = MessageOf<RobotModel<'static>, Flocking>;
+type Link = AnyLinkOf<FlockingModel<'static>, Flocking>;
+type Decoded = MessageOf<FlockingModel<'static>, Flocking>;
 
 /// Returns the link type of a pcap file and its packets with times in µs.
 fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {
@@ -56,7 +56,7 @@ fn link(profile: Profile, key: Option<&Key>) -> Link {
 
 /// Decodes a frame at its tick.
 fn decode(link: &mut Link, frame: &[u8]) -> Decoded {
-    let tick = link.id(0, frame).expect("a header").sequence / link.frames();
+    let tick = link.frame_id(0, frame).expect("a header").sequence / link.frames_per_exchange();
     let mut message = Message::empty(Motion::zero());
     link.receive(tick, &mut frame.to_vec(), &mut message).expect("a frame that the robots sent");
     message

@@ -19,10 +19,10 @@ use wdgnn_core::{
 use wdgnn_emulation::qemu::Emulator;
 use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::SensorInput;
-use wdgnn_robot::onboard::{self, RobotModel};
+use wdgnn_robot::onboard::{self, FlockingModel};
 
 /// Robot in this process with the image's task and network.
-pub type Native<'w> = NativeRobot<Flocking, RobotModel<'w>>;
+pub type Native<'w> = NativeRobot<Flocking, FlockingModel<'w>>;
 
 /// The robot's address.
 pub const ID: u16 = 5;
@@ -36,7 +36,7 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 pub fn native<'w>(id: NodeId, weights: &Weights<'w>, profile: Profile, key: Option<&Key>) -> Native<'w> {
     let keys = key.map(|group| RobotKeys { group, own: None });
     let link = AnyLink::new(profile, weights.checksum, keys);
-    let robot = onboard::robot(id, weights, link).expect("a robot's model");
+    let robot = onboard::robot_from_weights(id, weights, link).expect("a robot's model");
     NativeRobot::start(robot, Peripherals::default())
 }
 

@@ -186,7 +186,7 @@ fn chips_prove_their_identity_and_reject_keys_of_another_operator() {
         for frame in flight.overheard.drain(..) {
             let (_, content) = wdgnn_protocol::mac::parse(&frame).unwrap();
             let from = usize::from(u16::from_le_bytes([frame[7], frame[8]]));
-            proofs[from] += u32::from(content[0] & wdgnn_link::security::peer_auth::MARK != 0);
+            proofs[from] += u32::from(content[0] & wdgnn_link::security::peer_auth::PROOF_MARK != 0);
         }
     }
     let outcome = flight.finish();

@@ -32,7 +32,7 @@ use wdgnn_link::{
     encoding::{Encoding as _, exact::Exact},
     error::FrameError,
 };
-use wdgnn_robot::{config::MAX_STATE_AGE_TICKS, onboard::RobotModel};
+use wdgnn_robot::{config::MAX_STATE_AGE_TICKS, onboard::FlockingModel};
 
 fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
@@ -133,8 +133,8 @@ fn robots_that_are_reset_in_flight_return_with_their_record() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let mut message: MessageOf<RobotModel<'_>, Flocking> = Message::empty(Motion::zero());
-    let header = Exact::header(&said[0], 130).unwrap();
+    let mut message: MessageOf<FlockingModel<'_>, Flocking> = Message::empty(Motion::zero());
+    let header = Exact::read_header(&said[0], 130).unwrap();
     Exact::decode(&said[0], &header, weights.checksum, &mut message).unwrap();
     assert_eq!(header.id.boot, 1, "its neighbors accept it as newer");
     assert_eq!(message.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");

@@ -16,7 +16,7 @@ use system_tests::{
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     error::FrameError,
-    security::{key::Key, replay::LATE_TICKS},
+    security::{key::Key, replay::MAX_FRAME_AGE_TICKS},
 };
 
 /// Robots that send in the ticks of the emulated one, whose address is a multiple of 5, too.
@@ -82,7 +82,7 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
                     // Half of the time the last one, since few recordings are within the time window.
                     let from = if random.random() { recorded.len() - 1 } else { 0 };
                     let (then, frame) = &recorded[random.random_range(from..recorded.len())];
-                    let timely = now - then <= LATE_TICKS;
+                    let timely = now - then <= MAX_FRAME_AGE_TICKS;
                     (frame.clone(), if timely { FrameError::Replayed } else { FrameError::OutOfWindow })
                 }
                 _ => {

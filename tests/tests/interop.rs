@@ -31,7 +31,7 @@ use wdgnn_link::{
 };
 use wdgnn_robot::{
     onboard::{self, BUFFER_LEN, TaskRobot},
-    ports::Sensed,
+    ports::Measurement,
 };
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
@@ -139,11 +139,11 @@ fn exchanges<E: Encoding, S: LinkSecurity>(profile: &Profile, link: impl Fn(u32)
     let model = model();
     let weights = model.weights();
     let mut speaker: TaskRobot<'_, Flocking, _> =
-        onboard::robot(7, &weights, link(weights.checksum)).unwrap();
+        onboard::robot_from_weights(7, &weights, link(weights.checksum)).unwrap();
     let mut sent = Vec::new();
     for tick in 0..6 {
-        speaker.sense(tick, Some(Sensed::now(motion(tick))));
-        for index in 0..E::FRAMES {
+        speaker.sense(tick, Some(Measurement::now(motion(tick))));
+        for index in 0..E::FRAMES_PER_EXCHANGE {
             let mut buffer = [0; BUFFER_LEN + 16];
             let length = speaker.send(index, &mut buffer).unwrap();
             sent.push((tick, buffer[..length].to_vec()));
@@ -156,12 +156,12 @@ fn exchanges<E: Encoding, S: LinkSecurity>(profile: &Profile, link: impl Fn(u32)
         // Python repeats the message as another sender.
         beacon["sender"] = 9.into();
         beacon["exchange"] = (*tick).into();
-        beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(E::FRAMES)).into();
+        beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(E::FRAMES_PER_EXCHANGE)).into();
     }
     let mut listener: TaskRobot<'_, Flocking, _> =
-        onboard::robot(1, &weights, link(weights.checksum)).unwrap();
+        onboard::robot_from_weights(1, &weights, link(weights.checksum)).unwrap();
     for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
-        listener.sense(*tick, Some(Sensed::now(motion(0))));
+        listener.sense(*tick, Some(Measurement::now(motion(0))));
         let mut changed = frame.clone();
         *changed.last_mut().unwrap() ^= 0x80;
         if profile.key.is_some() {

@@ -52,7 +52,7 @@ fn logs_decode_as_with_the_defmt_crate() {
         let lines = lines(&image, folder.path());
         assert_eq!(lines.len(), 1 + 3 + 1, "a start, a line every hundred ticks, an end");
         assert!(
-            lines[1].starts_with("info  Report { tick: 99, received: 2, rejected: FrameErrorCounts(["),
+            lines[1].starts_with("info  TickReport { tick: 99, received: 2, rejected: FrameErrorCounts(["),
             "{}",
             lines[1]
         );

@@ -13,7 +13,7 @@ use core::{
 
 use wdgnn_link::security::{
     key::{Key, parse_key},
-    managed_keys::ROSTER,
+    managed_keys::ROSTER_CAPACITY,
 };
 
 use crate::{
@@ -110,7 +110,7 @@ unsafe fn peer_keys(first: *const u8, count: usize) -> Result<&'static [Key], Er
     }
     // SAFETY: by the caller's promise.
     let (keys, rest) = unsafe { items::<u8>(first, count)? }.as_chunks();
-    if rest.is_empty() && keys.len() <= ROSTER { Ok(keys) } else { Err(Error::PeerKeysMalformed) }
+    if rest.is_empty() && keys.len() <= ROSTER_CAPACITY { Ok(keys) } else { Err(Error::PeerKeysMalformed) }
 }
 
 /// One of the sizes of a robot type, or 0 for null.

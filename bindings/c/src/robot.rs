@@ -10,19 +10,19 @@ use wdgnn_link::{
     error::{FrameError, FrameErrorCounts},
     link::{Link, RadioLink as _},
     security::{
-        KeyState as _, LinkSecurity, Open,
+        LinkSecurity, Open,
         aes::Aes,
         group_key::GroupKey,
         key::Key,
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 use wdgnn_robot::{
     config::{RobotConfig, Trust, TrustAll, TrustPolicy},
-    control_loop::{MAX_FRAMES, MAX_LATE_AUTH, PortErrors},
+    control_loop::{MAX_FRAMES_PER_TICK, MAX_LATE_AUTHENTICATIONS, PortErrors},
     onboard::{self, MAX_BUFFER_LEN, OnboardTask, TaskRobot},
     persist,
-    ports::{Sensed, Store},
+    ports::{Measurement, Store},
     robot::Robot,
 };
 
@@ -106,7 +106,7 @@ impl<const TAG: usize> KeyedSecurity for GroupKey<Aes, TAG> {
     }
 }
 
-impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER> {
+impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER_CAPACITY> {
     const KEY_ROTATION: bool = true;
 
     type Trust = Trust;
@@ -148,13 +148,13 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
     pub fn new(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         let weights = Weights::open(config.weights)?;
         // A longer interval than the profile's is fine: it leaves time for more robots.
-        if weights.header.interval < E::PROFILE.interval() {
+        if weights.header.interval < E::PROFILE.exchange_ticks() {
             return Err(Error::ExchangeRate);
         }
         let mut link = Link::new(weights.checksum, S::for_robot(config)?);
-        link.set_boot(config.boot_count);
-        link.set_swarm_size(config.swarm_size);
-        let robot_config = onboard::config::<T>(&weights)?;
+        link.set_boot_count(config.boot_count);
+        link.security_mut().set_swarm_size(config.swarm_size);
+        let robot_config = onboard::config_from_weights::<T>(&weights)?;
         Ok(Self {
             robot: Robot::new(config.address, S::with_trust(robot_config), link, T::State::zero()),
             sent_frames: 0,
@@ -170,15 +170,15 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
     fn sender(&mut self, frame: &[u8], result: Result<(), FrameError>) -> Option<Sender> {
         let id = match result {
             Ok(()) | Err(FrameError::Implausible | FrameError::TableFull) => {
-                self.robot.link().id(self.robot.tick(), frame)
+                self.robot.link().frame_id(self.robot.tick(), frame)
             }
-            Err(FrameError::OutOfWindow) if self.late_authentications < MAX_LATE_AUTH => {
+            Err(FrameError::OutOfWindow) if self.late_authentications < MAX_LATE_AUTHENTICATIONS => {
                 self.late_authentications += 1;
-                self.robot.authenticate(frame)
+                self.robot.authenticate_late_frame(frame)
             }
             Err(_) => None,
         }?;
-        let tick = id.sequence / E::FRAMES.max(1);
+        let tick = id.sequence / E::FRAMES_PER_EXCHANGE.max(1);
         Some(Sender { is_member: true, address: id.sender, boot_count: id.boot, tick })
     }
 
@@ -197,7 +197,7 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
             let mut numbers = <T::State as State>::Array::gather(list);
             // Decaying filters produce subnormal numbers, which the core rejects as noise.
             numbers.as_mut().iter_mut().filter(|x| x.is_subnormal()).for_each(|x| *x = 0.0);
-            Sensed { state: T::State::from_array(numbers), age }
+            Measurement { state: T::State::from_array(numbers), age }
         });
         let used = self.robot.sense(tick, sensed);
         self.errors.sensor = u32::from(!used);
@@ -205,7 +205,7 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
     }
 
     fn next_frame(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
-        if self.sent_frames >= E::FRAMES || !self.robot.sends() {
+        if self.sent_frames >= E::FRAMES_PER_EXCHANGE || !self.robot.sends_this_tick() {
             return Ok(0);
         }
         let index = self.sent_frames;
@@ -217,7 +217,7 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
     }
 
     fn receive(&mut self, frame: &mut [u8], sender: &mut Sender) -> Result<(), Error> {
-        let result = if self.received < MAX_FRAMES {
+        let result = if self.received < MAX_FRAMES_PER_TICK {
             let result = self.robot.receive(frame);
             *sender = self.sender(frame, result).unwrap_or_default();
             result
@@ -257,8 +257,8 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
             neighbors: self.robot.neighbors().len() as u8,
             evicted_neighbors: evicted,
             consensus_neighbors: consensus.mixed,
-            key_epoch: self.robot.link().key_epoch(),
-            store_required: self.robot.link().has_unsaved_keys(),
+            key_epoch: self.robot.link().security().key_epoch(),
+            store_required: self.robot.link().security().has_unsaved_keys(),
         };
         // A second call in this tick must not count the frames again.
         self.clear_tick();
@@ -288,14 +288,14 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
 
     fn store(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut store = RecordStore { stored: None, saved_bytes: 0 };
-        persist::keep(&self.robot, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
-        self.robot.link_mut().set_keys_saved();
+        persist::save_and_flush(&self.robot, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
+        self.robot.link_mut().security_mut().mark_keys_saved();
         Ok(store.saved_bytes)
     }
 
     fn restore(&mut self, record: &[u8]) -> Result<(), Error> {
         let mut store = RecordStore { stored: Some(record), saved_bytes: 0 };
-        match persist::resume(&mut self.robot, &mut store, &mut [0; MAX_BUFFER_LEN]) {
+        match persist::restore(&mut self.robot, &mut store, &mut [0; MAX_BUFFER_LEN]) {
             Ok(true) => Ok(()),
             _ => Err(Error::RecordRejected),
         }

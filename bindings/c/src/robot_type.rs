@@ -25,7 +25,7 @@ use wdgnn_link::{
         aes::Aes,
         group_key::GroupKey,
         key::Key,
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 use wdgnn_robot::{
@@ -105,8 +105,8 @@ pub(crate) trait AnyRobotType {
 /// Security levels.
 type Sealed = GroupKey<Aes, 8>;
 type SealedEsb32 = GroupKey<Aes, 4>;
-type Managed = ManagedKeys<Aes, 8, ROSTER>;
-type ManagedEsb32 = ManagedKeys<Aes, 4, ROSTER>;
+type Managed = ManagedKeys<Aes, 8, ROSTER_CAPACITY>;
+type ManagedEsb32 = ManagedKeys<Aes, 4, ROSTER_CAPACITY>;
 
 /// Robot type of the task `T` with the link profile `E` and the security `S`.
 struct Typed<T, E, S>(PhantomData<Marker<T, E, S>>);
@@ -138,10 +138,10 @@ where
         Sizes {
             robot_bytes: Placed::<TypedRobot<T, E, S>>::BYTES,
             listener_bytes: Placed::<Listener<T, E, S>>::BYTES,
-            max_frame_bytes: E::max_len::<T::State, TapsOf<T>, WideOf<T>>() + S::OVERHEAD,
+            max_frame_bytes: E::max_frame_len::<T::State, TapsOf<T>, WideOf<T>>() + S::TAG_LEN,
             max_record_bytes: persist::record_len::<ModelOf<'_, T>>(S::KEY_ROTATION),
-            frames_per_exchange: E::FRAMES,
-            exchange_interval_ticks: E::PROFILE.interval().into(),
+            frames_per_exchange: E::FRAMES_PER_EXCHANGE,
+            exchange_interval_ticks: E::PROFILE.exchange_ticks().into(),
             state_len: <T::State as State>::Array::LEN,
             command_len: <T as Task>::Command::LEN,
         }

@@ -4,7 +4,7 @@ use core::ffi::c_float;
 
 use wdgnn_robot::{
     control_loop::PortErrors,
-    safety::gate::{self, Isolation},
+    safety::gate::{self, IsolationPhase},
 };
 
 /// Alignment in bytes of the memory for a robot or a listener.
@@ -86,9 +86,9 @@ impl From<gate::Verdict> for Verdict {
             gate::Verdict::Clear => Self::Clear,
             gate::Verdict::Limited => Self::Limited,
             gate::Verdict::NotFinite => Self::NotFinite,
-            gate::Verdict::Alone(Isolation::Hold) => Self::IsolatedHold,
-            gate::Verdict::Alone(Isolation::Slow) => Self::IsolatedSlow,
-            gate::Verdict::Alone(Isolation::Stop) => Self::IsolatedStop,
+            gate::Verdict::Alone(IsolationPhase::Hold) => Self::IsolatedHold,
+            gate::Verdict::Alone(IsolationPhase::Slow) => Self::IsolatedSlow,
+            gate::Verdict::Alone(IsolationPhase::Stop) => Self::IsolatedStop,
             // Unknown verdicts stop the robot.
             _ => Self::Blind,
         }

@@ -144,7 +144,7 @@ impl<W: Environment> TypedSwarm<W> {
             // A robot without neighbors keeps the command of its failsafe.
             if !inside.neighbors.is_empty() {
                 let others = inside.neighbors.iter().map(|(_, _, state)| *state);
-                *own = gate::guard(&self.task, inside.state, others, &output).0;
+                *own = gate::guard_command(&self.task, inside.state, others, &output).0;
             }
         }
     }

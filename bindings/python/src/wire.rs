@@ -14,11 +14,11 @@ use wdgnn_link::{
     header::{FrameId, OBSTACLE_ONLY},
     link::{MessageLink as _, RadioLink as _},
     security::{
-        KeyState as _, PeerIdentities as _, PeerIdentity,
+        PeerIdentity,
         key::{self, Key},
-        key_ring::{STORED_LEN, StoredKeys},
+        key_ring::{STORED_KEYS_LEN, StoredKeys},
         key_update,
-        managed_keys::ROSTER,
+        managed_keys::ROSTER_CAPACITY,
         peer_auth,
     },
 };
@@ -81,13 +81,13 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
     }
 
     fn frames_per_exchange(&self) -> u32 {
-        self.link.frames()
+        self.link.frames_per_exchange()
     }
 
     fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, LinkError> {
         let mut message = TaskMessage::<T>::empty(T::State::zero());
         let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?;
-        let FrameId { sender, boot, sequence } = self.link.id(now, frame).ok_or(LinkError::TooShort)?;
+        let FrameId { sender, boot, sequence } = self.link.frame_id(now, frame).ok_or(LinkError::TooShort)?;
         let Message { degree, state, taps, wide, .. } = message;
         let taps = taps.transmitted().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
         let range = |ParamRange { from, to }: ParamRange, count: usize| {
@@ -107,43 +107,43 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
     }
 
     fn encode(&mut self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
-        if let Some(keys) = self.link.stored_keys() {
-            self.encoder.restore_keys(&keys);
+        if let Some(keys) = self.link.security().stored_keys() {
+            self.encoder.security_mut().restore_keys(&keys);
         }
         send::<T>(&mut self.encoder, fields, round, index)
     }
 
     fn begin_tick(&mut self, now: u32) {
-        self.link.begin(now);
+        self.link.security_mut().begin_tick(now);
     }
 
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>> {
-        let index = self.link.frames() - 1;
+        let index = self.link.frames_per_exchange() - 1;
         let frame = write(&mut self.link, &dummy::<T>(), round, index)?;
-        (frame.first() == Some(&key_update::KIND)).then_some(frame)
+        (frame.first() == Some(&key_update::KEY_UPDATE_BYTE)).then_some(frame)
     }
 
     fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>> {
-        let index = self.link.frames() - 1;
+        let index = self.link.frames_per_exchange() - 1;
         let frame = send::<T>(&mut self.link, fields, round, index)?;
         let first = *frame.first()?;
-        (first != key_update::KIND && first & peer_auth::MARK != 0).then_some(frame)
+        (first != key_update::KEY_UPDATE_BYTE && first & peer_auth::PROOF_MARK != 0).then_some(frame)
     }
 
     fn is_authenticated(&self, name: NodeId, now: u32) -> bool {
-        self.link.peer(name, now) == PeerIdentity::Proven
+        self.link.security().peer_identity(name, now) == PeerIdentity::Proven
     }
 
     fn epoch(&self) -> u8 {
-        self.link.key_epoch()
+        self.link.security().key_epoch()
     }
 
     fn key_state(&self) -> Option<StoredKeys> {
-        self.link.stored_keys()
+        self.link.security().stored_keys()
     }
 
     fn restore_keys(&mut self, key_state: &StoredKeys) {
-        self.link.restore_keys(key_state);
+        self.link.security_mut().restore_keys(key_state);
     }
 }
 
@@ -160,7 +160,7 @@ fn send<T: SimTask>(
     if !taps.iter().copied().all(math::admissible) {
         return None;
     }
-    let tick = sequence / link.frames();
+    let tick = sequence / link.frames_per_exchange();
     let state = T::State::from_array(Array::gather(state));
     let mut message: TaskMessage<T> =
         Message { sender: *sender, tick, degree: *degree, ..Message::empty(state) };
@@ -168,9 +168,9 @@ fn send<T: SimTask>(
     let mut set_line = |line: &mut [f32]| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from);
     message.taps.for_each_transmitted(|_, line| set_line(line));
     message.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-    link.set_boot(*boot);
+    link.set_boot_count(*boot);
     // The first frame of a tick has the tick times the frames per exchange as its number.
-    for _ in 0..sequence % link.frames() {
+    for _ in 0..sequence % link.frames_per_exchange() {
         write(link, &Message { tick, ..dummy::<T>() }, round, 0);
     }
     write(link, &message, round, index)
@@ -246,10 +246,10 @@ impl Codec {
             if key.is_none() {
                 return Err(PyValueError::new_err("personal_key needs key"));
             }
-            if roster.len() > ROSTER {
+            if roster.len() > ROSTER_CAPACITY {
                 return Err(PyValueError::new_err(format!(
                     "peer_keys must have at most {} keys, got {}",
-                    ROSTER,
+                    ROSTER_CAPACITY,
                     roster.len()
                 )));
             }
@@ -275,7 +275,7 @@ impl Codec {
 
     /// Restores the keys from `key_state` of an earlier codec.
     fn restore_keys(&mut self, key_state: &[u8]) -> PyResult<()> {
-        let wrong = |_| PyValueError::new_err(format!("key_state must have {STORED_LEN} bytes"));
+        let wrong = |_| PyValueError::new_err(format!("key_state must have {STORED_KEYS_LEN} bytes"));
         self.codec.restore_keys(&key_state.try_into().map_err(wrong)?);
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::{
 use bytemuck::Pod;
 use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::{self, FrameHeader, Hello, MAX_FRAME, SensorInput, VERSION};
-use wdgnn_robot::control_loop::MAX_FRAMES;
+use wdgnn_robot::control_loop::MAX_FRAMES_PER_TICK;
 
 use crate::{image::QEMU, scene, swarm::TickOutcome};
 
@@ -112,7 +112,7 @@ impl Emulator {
 
     /// Sends the received frames of this tick: at most one more than the robot reads.
     pub fn hear(&mut self, frames: &[scene::Frame]) -> io::Result<()> {
-        let frames = frames.get(..=MAX_FRAMES as usize).unwrap_or(frames);
+        let frames = frames.get(..=MAX_FRAMES_PER_TICK as usize).unwrap_or(frames);
         let mut messages = Vec::new();
         for (count, frame) in (1..).zip(frames) {
             let (message, bytes) = FrameHeader::of(frame, count == frames.len());

@@ -3,101 +3,72 @@
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 
-/// Reason for rejecting a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum FrameError {
-    /// Shorter than a header.
-    TooShort,
-    /// Other version of the protocol.
-    Version,
-    /// Other link profile.
-    Profile,
-    /// Other number of state numbers, taps or wide parameters.
-    Dimensions,
-    /// Shorter than its content.
-    Truncated,
-    /// Longer than its content.
-    Trailing,
-    /// The sender runs another weight file. A sealed link still delivers its state.
-    Model,
-    /// A number is NaN, infinite, subnormal or too large.
-    NotAdmissible,
-    /// Sent from the receiver's own address.
-    OwnFrame,
-    /// Not newer than the last frame of the sender.
-    Old,
-    /// The sender is new, and the table is full of neighbors that still send.
-    TableFull,
-    /// More frames in one tick than a robot reads.
-    Flood,
-    /// Wrong tag: made or changed without the key, or from another swarm.
-    Forged,
-    /// Sealed, but not newer than the last frame of the sender.
-    Replayed,
-    /// Sealed, but neither of this tick nor of the ticks next to it.
-    OutOfWindow,
-    /// Sealed by one more sender than a robot keeps in its replay window.
-    TooManySenders,
-    /// The state contradicts earlier frames, or taps or parameters exceed those of an honest robot.
-    Implausible,
-    /// Sealed by an address that does not exist in the swarm.
-    UnknownSender,
-    /// A valid key update, which carries no message ([`crate::security::key_update`]).
-    KeyUpdate,
+/// Declares the reasons with their names.
+macro_rules! frame_errors {
+    ($($(#[$doc:meta])* $reason:ident $name:literal,)*) => {
+        /// Reason for rejecting a frame.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum FrameError {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl FrameError {
+            /// All reasons, in the order of their counters.
+            pub const ALL: &'static [Self] = &[$(Self::$reason),*];
+
+            /// Short name for tables and logs.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl FrameError {
-    /// All reasons, in the order of their counters.
-    pub const ALL: &'static [Self] = &[
-        Self::TooShort,
-        Self::Version,
-        Self::Profile,
-        Self::Dimensions,
-        Self::Truncated,
-        Self::Trailing,
-        Self::Model,
-        Self::NotAdmissible,
-        Self::OwnFrame,
-        Self::Old,
-        Self::TableFull,
-        Self::Flood,
-        Self::Forged,
-        Self::Replayed,
-        Self::OutOfWindow,
-        Self::TooManySenders,
-        Self::Implausible,
-        Self::UnknownSender,
-        Self::KeyUpdate,
-    ];
-
-    /// Short name for tables and logs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TooShort => "too-short",
-            Self::Version => "version",
-            Self::Profile => "profile",
-            Self::Dimensions => "dimensions",
-            Self::Truncated => "truncated",
-            Self::Trailing => "trailing",
-            Self::Model => "model",
-            Self::NotAdmissible => "not-admissible",
-            Self::OwnFrame => "own-frame",
-            Self::Old => "old",
-            Self::TableFull => "table-full",
-            Self::Flood => "flood",
-            Self::Forged => "forged",
-            Self::Replayed => "replayed",
-            Self::OutOfWindow => "out-of-window",
-            Self::TooManySenders => "too-many-senders",
-            Self::Implausible => "implausible",
-            Self::UnknownSender => "unknown-sender",
-            Self::KeyUpdate => "key-update",
-        }
-    }
+frame_errors! {
+    /// Shorter than a header.
+    TooShort "too-short",
+    /// Other version of the protocol.
+    Version "version",
+    /// Other link profile.
+    Profile "profile",
+    /// Other number of state numbers, taps or wide parameters.
+    Dimensions "dimensions",
+    /// Shorter than its content.
+    Truncated "truncated",
+    /// Longer than its content.
+    Trailing "trailing",
+    /// The sender runs another weight file. A sealed link still delivers its state.
+    Model "model",
+    /// A number is NaN, infinite, subnormal or too large.
+    NotAdmissible "not-admissible",
+    /// Sent from the receiver's own address.
+    OwnFrame "own-frame",
+    /// Not newer than the last frame of the sender.
+    Old "old",
+    /// The sender is new, and the table is full of neighbors that still send.
+    TableFull "table-full",
+    /// More frames in one tick than a robot reads.
+    Flood "flood",
+    /// Wrong tag: made or changed without the key, or from another swarm.
+    Forged "forged",
+    /// Sealed, but not newer than the last frame of the sender.
+    Replayed "replayed",
+    /// Sealed, but neither of this tick nor of the ticks next to it.
+    OutOfWindow "out-of-window",
+    /// Sealed by one more sender than a robot keeps in its replay window.
+    TooManySenders "too-many-senders",
+    /// The state contradicts earlier frames, or taps or parameters exceed those of an honest robot.
+    Implausible "implausible",
+    /// Sealed by an address that does not exist in the swarm.
+    UnknownSender "unknown-sender",
+    /// A valid key update, which carries no message ([`crate::security::key_update`]).
+    KeyUpdate "key-update",
 }
 
 impl core::fmt::Display for FrameError {
@@ -116,9 +87,7 @@ pub struct FrameErrorCounts([u32; FrameError::ALL.len()]);
 impl FrameErrorCounts {
     /// Counts one frame.
     pub fn count(&mut self, error: FrameError) {
-        if let Some(counter) = self.0.get_mut(error as usize) {
-            *counter = counter.saturating_add(1);
-        }
+        self.count_many(error, 1);
     }
 
     /// Counts `times` frames.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wdgnn_core::{task::NodeId, tensor::param_range::ParamRange};
 
 /// Version of the protocol, in the first byte of every frame.
-pub const VERSION: u8 = 1;
+pub const PROTOCOL_VERSION: u8 = 1;
 
 /// Degree in the messages of a robot that others must avoid but not follow.
 ///
@@ -12,7 +12,7 @@ pub const VERSION: u8 = 1;
 pub const OBSTACLE_ONLY: u8 = 255;
 
 /// Age in ticks beyond which an open frame belongs to another clock, so that its age is unknown.
-pub const OTHER_CLOCK_TICKS: u32 = 50;
+pub const MAX_PLAUSIBLE_AGE_TICKS: u32 = 50;
 
 /// Format of the content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Profile {
     /// The radio carries that rate for 10 robots on IEEE 802.15.4, nRF24 and a Crazyflie, and for 50
     /// robots on ESP-NOW.
     #[must_use]
-    pub const fn interval(self) -> u16 {
+    pub const fn exchange_ticks(self) -> u16 {
         match self {
             Self::Exact | Self::ExactUnfolded => 1,
             Self::EspNow => 2,

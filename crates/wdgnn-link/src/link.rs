@@ -1,7 +1,7 @@
 //! One robot's end of a radio link: messages out, messages in.
 //!
 //! A frame passes through its stages in one direction: header, freshness and tag
-//! ([`LinkSecurity::open`]), content ([`Encoding::decode`]), replay window ([`LinkSecurity::accept`]).
+//! ([`LinkSecurity::open`]), content ([`Encoding::decode`]), replay window ([`LinkSecurity::record_frame`]).
 //! It leaves as a [`Reception`] or as a [`FrameError`].
 
 use core::marker::PhantomData;
@@ -19,17 +19,16 @@ use crate::{
     security::{
         aes::Aes,
         group_key::GroupKey,
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 use crate::{
-    encoding::{Encoding, Outgoing, halves},
+    encoding::{Encoding, OutgoingMessage, halves},
     error::FrameError,
     header::{FrameId, OBSTACLE_ONLY, Payload},
     security::{
-        KeyState, LinkSecurity, Open, PeerEvent, PeerIdentities, PeerIdentity,
-        key_ring::StoredKeys,
-        peer_auth::{MARK, PROOF_LEN},
+        LinkSecurity, Open, SecurityState,
+        peer_auth::{PROOF_LEN, PROOF_MARK},
     },
 };
 
@@ -43,11 +42,11 @@ pub type SealedEsb32 = Link<Esb32, GroupKey<Aes, 4>>;
 
 /// [`Sealed`] with key rotation and peer authentication.
 #[cfg(feature = "aes")]
-pub type Managed<E> = Link<E, ManagedKeys<Aes, 8, ROSTER>>;
+pub type Managed<E> = Link<E, ManagedKeys<Aes, 8, ROSTER_CAPACITY>>;
 
 /// [`SealedEsb32`] with key rotation and peer authentication.
 #[cfg(feature = "aes")]
-pub type ManagedEsb32 = Link<Esb32, ManagedKeys<Aes, 4, ROSTER>>;
+pub type ManagedEsb32 = Link<Esb32, ManagedKeys<Aes, 4, ROSTER_CAPACITY>>;
 
 /// Content of a received frame, besides the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +69,9 @@ impl Reception {
 }
 
 /// A robot's end of a link, independent of the dimensions of its messages.
-pub trait RadioLink: PeerIdentities + KeyState {
+pub trait RadioLink {
     /// Frames per exchange.
-    fn frames(&self) -> u32;
+    fn frames_per_exchange(&self) -> u32;
 
     /// Whether frames are authenticated.
     fn is_sealed(&self) -> bool;
@@ -81,27 +80,27 @@ pub trait RadioLink: PeerIdentities + KeyState {
     fn sends_whole_messages(&self) -> bool;
 
     /// Checksum of the robot's weight file.
-    fn model(&self) -> u32;
+    fn model_checksum(&self) -> u32;
 
     /// Number of times the robot has started.
-    fn boot(&self) -> u32;
+    fn boot_count(&self) -> u32;
 
     /// Sets the boot count after a restart. Frame numbers start again.
-    fn set_boot(&mut self, boot: u32);
+    fn set_boot_count(&mut self, boot: u32);
 
-    /// Sets the number of robots: a sealed link rejects senders with higher addresses. 0 accepts all.
-    fn set_swarm_size(&mut self, robots: NodeId);
+    /// Identities and keys.
+    fn security(&self) -> &dyn SecurityState;
 
-    /// Begins a tick.
-    fn begin(&mut self, now: u32);
+    /// Identities and keys, mutable.
+    fn security_mut(&mut self) -> &mut dyn SecurityState;
 
     /// Sender and number of a frame, without any check.
-    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
+    fn frame_id(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
 
     /// Authenticates a frame that [`FrameError::OutOfWindow`] rejected: its sender has another clock.
     ///
     /// Frames of ticks before `since` may be recordings and return `None`.
-    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId>;
+    fn authenticate_late_frame(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId>;
 }
 
 /// Sends and receives messages with state `S`, delay lines `L` and wide parameters `W`.
@@ -109,7 +108,7 @@ pub trait RadioLink: PeerIdentities + KeyState {
 /// The trait hides profile and security: a simulator keeps links of all kinds behind it.
 pub trait MessageLink<S, L, W>: RadioLink {
     /// Length of the longest frame in bytes.
-    fn max_len(&self) -> usize;
+    fn max_frame_len(&self) -> usize;
 
     /// Writes frame `index` of exchange `round`. Returns its length, or `None` if it cannot be written.
     ///
@@ -164,7 +163,7 @@ impl<E, S> Link<E, S> {
 }
 
 impl<E: Encoding, S: LinkSecurity> Link<E, S> {
-    /// Sets the number of robots ([`RadioLink::set_swarm_size`]).
+    /// Sets the number of robots ([`SecurityState::set_swarm_size`]).
     #[must_use]
     pub fn with_swarm_size(mut self, robots: NodeId) -> Self {
         self.security.set_swarm_size(robots);
@@ -174,18 +173,28 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
     /// Writes a frame with identity proofs, if peers are due. Returns its length.
     fn send_proofs<X: State, L: DelayLines, W: Tensor>(
         &mut self,
-        out: &Outgoing<'_, X, L, W>,
+        out: &OutgoingMessage<'_, X, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
         // Where an exchange has several frames, the first is always a message.
-        if !S::AUTHENTICATES_PEERS || out.message.degree == OBSTACLE_ONLY || (E::FRAMES > 1 && index == 0) {
+        if !S::AUTHENTICATES_PEERS
+            || out.message.degree == OBSTACLE_ONLY
+            || (E::FRAMES_PER_EXCHANGE > 1 && index == 0)
+        {
             return None;
         }
-        let front = E::HEADER_LEN + E::STATE_NUMBER_LEN * X::Array::LEN;
-        let max = E::MAX_PROOFS.min(E::max_len::<X, L, W>().saturating_sub(front) / PROOF_LEN);
+        let front = E::HEADER_LEN + E::BYTES_PER_STATE_NUMBER * X::Array::LEN;
+        let max =
+            E::MAX_PROOFS_PER_FRAME.min(E::max_frame_len::<X, L, W>().saturating_sub(front) / PROOF_LEN);
         let id = out.id();
-        let peers = self.security.choose_peers(&id, id.sequence / E::FRAMES, out.round, E::FRAMES == 1, max);
+        let peers = self.security.choose_peers(
+            &id,
+            id.sequence / E::FRAMES_PER_EXCHANGE,
+            out.round,
+            E::FRAMES_PER_EXCHANGE == 1,
+            max,
+        );
         if peers.is_empty() {
             return None;
         }
@@ -193,7 +202,7 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
         let length = front + PROOF_LEN * peers.len();
         let (front, proofs) = buffer.get_mut(..length)?.split_at_mut_checked(front)?;
         self.security.write_proofs(&id, front.get(E::HEADER_LEN..)?, &peers, proofs);
-        *front.first_mut()? |= MARK;
+        *front.first_mut()? |= PROOF_MARK;
         self.security.seal::<E>(self.model, &id, length, buffer)
     }
 
@@ -206,13 +215,13 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
         into: &mut Message<X, L, W>,
     ) -> Result<bool, FrameError> {
         let content = inside.get(E::HEADER_LEN..).ok_or(FrameError::TooShort)?;
-        let length = E::STATE_NUMBER_LEN * X::Array::LEN;
+        let length = E::BYTES_PER_STATE_NUMBER * X::Array::LEN;
         let (state, proofs) = content.split_at_checked(length).ok_or(FrameError::Truncated)?;
         if !proofs.len().is_multiple_of(PROOF_LEN) {
             return Err(FrameError::Trailing);
         }
         let mut numbers = X::Array::ZERO;
-        if E::STATE_NUMBER_LEN == 2 {
+        if E::BYTES_PER_STATE_NUMBER == 2 {
             if !halves::read(numbers.as_mut(), state) {
                 return Err(FrameError::NotAdmissible);
             }
@@ -223,59 +232,61 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
         if !into.state.is_admissible() {
             return Err(FrameError::NotAdmissible);
         }
-        self.security.check_proofs(id, E::FRAMES, state, proofs, now)
+        self.security.check_proofs(id, E::FRAMES_PER_EXCHANGE, state, proofs, now)
     }
 }
 
 impl<E: Encoding, S: LinkSecurity> RadioLink for Link<E, S> {
     #[inline]
-    fn frames(&self) -> u32 {
-        E::FRAMES
+    fn frames_per_exchange(&self) -> u32 {
+        E::FRAMES_PER_EXCHANGE
     }
 
     #[inline]
     fn is_sealed(&self) -> bool {
-        S::SEALED
+        S::IS_SEALED
     }
 
     #[inline]
     fn sends_whole_messages(&self) -> bool {
-        E::IS_WHOLE && !S::AUTHENTICATES_PEERS
+        E::SENDS_WHOLE_MESSAGES && !S::AUTHENTICATES_PEERS
     }
 
-    fn model(&self) -> u32 {
+    fn model_checksum(&self) -> u32 {
         self.model
     }
 
-    fn boot(&self) -> u32 {
+    fn boot_count(&self) -> u32 {
         self.boot
     }
 
-    fn set_boot(&mut self, boot: u32) {
+    fn set_boot_count(&mut self, boot: u32) {
         (self.boot, self.sequence) = (boot, 0);
     }
 
-    fn set_swarm_size(&mut self, robots: NodeId) {
-        self.security.set_swarm_size(robots);
-    }
-
-    fn begin(&mut self, now: u32) {
-        self.security.begin(now);
+    #[inline]
+    fn security(&self) -> &dyn SecurityState {
+        &self.security
     }
 
     #[inline]
-    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
-        E::header(frame, now).map(|header| header.id)
+    fn security_mut(&mut self) -> &mut dyn SecurityState {
+        &mut self.security
     }
 
-    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
-        self.security.authenticate::<E>(self.model, now, since, frame)
+    #[inline]
+    fn frame_id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        E::read_header(frame, now).map(|header| header.id)
+    }
+
+    fn authenticate_late_frame(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
+        self.security.authenticate_late_frame::<E>(self.model, now, since, frame)
     }
 }
 
 impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLink<X, L, W> for Link<E, S> {
-    fn max_len(&self) -> usize {
-        E::max_len::<X, L, W>() + S::OVERHEAD
+    fn max_frame_len(&self) -> usize {
+        E::max_frame_len::<X, L, W>() + S::TAG_LEN
     }
 
     fn send(
@@ -285,15 +296,15 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        if index.saturating_add(1) >= E::FRAMES
-            && let Some(length) = self.security.relay(round, buffer)
+        if index.saturating_add(1) >= E::FRAMES_PER_EXCHANGE
+            && let Some(length) = self.security.write_key_update(round, buffer)
         {
             return Some(length);
         }
         // The number tells the tick and never occurs twice.
-        let sequence = self.sequence.max(message.tick.saturating_mul(E::FRAMES));
+        let sequence = self.sequence.max(message.tick.saturating_mul(E::FRAMES_PER_EXCHANGE));
         self.sequence = sequence.saturating_add(1);
-        let out = Outgoing { message, boot: self.boot, sequence, model: self.model, round };
+        let out = OutgoingMessage { message, boot: self.boot, sequence, model: self.model, round };
         if let Some(length) = self.send_proofs(&out, index, buffer) {
             return Some(length);
         }
@@ -308,11 +319,12 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
         frame: &mut [u8],
         into: &mut Message<X, L, W>,
     ) -> Result<Reception, FrameError> {
-        let max_len = E::max_len::<X, L, W>() + S::OVERHEAD;
+        let max_len = E::max_frame_len::<X, L, W>() + S::TAG_LEN;
         let (header, inside) = self.security.open::<E>(self.model, now, frame, max_len)?;
         let FrameId { sender, sequence, .. } = header.id;
-        (into.sender, into.tick, into.degree) = (sender, sequence / E::FRAMES, header.degree);
-        let result = if S::AUTHENTICATES_PEERS && inside.first().is_some_and(|first| *first & MARK != 0) {
+        (into.sender, into.tick, into.degree) = (sender, sequence / E::FRAMES_PER_EXCHANGE, header.degree);
+        let result = if S::AUTHENTICATES_PEERS && inside.first().is_some_and(|first| *first & PROOF_MARK != 0)
+        {
             let is_proof = self.receive_proofs(now, &header.id, inside, into)?;
             let model = header.model.is_none_or(|model| model == self.model);
             let reception = Reception { sequence, payload: Payload::STATE, is_proof };
@@ -325,61 +337,8 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
             })
         };
         if matches!(result, Ok(_) | Err(FrameError::Model)) {
-            self.security.accept(&header.id, now);
+            self.security.record_frame(&header.id, now);
         }
         result
-    }
-}
-
-impl<E, S: PeerIdentities> PeerIdentities for Link<E, S> {
-    #[inline]
-    fn requires_proof(&self) -> bool {
-        self.security.requires_proof()
-    }
-
-    #[inline]
-    fn peer(&self, sender: NodeId, now: u32) -> PeerIdentity {
-        self.security.peer(sender, now)
-    }
-
-    #[inline]
-    fn unanswered(&self, sender: NodeId) -> u8 {
-        self.security.unanswered(sender)
-    }
-
-    #[inline]
-    fn was_proof(&self) -> bool {
-        self.security.was_proof()
-    }
-
-    #[inline]
-    fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
-        self.security.report(sender, event, now);
-    }
-}
-
-impl<E, S: KeyState> KeyState for Link<E, S> {
-    fn key_epoch(&self) -> u8 {
-        self.security.key_epoch()
-    }
-
-    #[inline]
-    fn stored_keys(&self) -> Option<StoredKeys> {
-        self.security.stored_keys()
-    }
-
-    #[inline]
-    fn restore_keys(&mut self, keys: &StoredKeys) {
-        self.security.restore_keys(keys);
-    }
-
-    #[inline]
-    fn has_unsaved_keys(&self) -> bool {
-        self.security.has_unsaved_keys()
-    }
-
-    #[inline]
-    fn set_keys_saved(&mut self) {
-        self.security.set_keys_saved();
     }
 }

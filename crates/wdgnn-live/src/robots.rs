@@ -49,7 +49,7 @@ impl<T: SimTask> Robots<T> {
     ) -> Result<Self> {
         let weights = model.weights();
         networks::task::<T>(model)?;
-        let config = onboard::config::<T>(&weights).map_err(|source| model.unusable(source))?;
+        let config = onboard::config_from_weights::<T>(&weights).map_err(|source| model.unusable(source))?;
         let rule = weights.header.learning;
         let rule = match controller {
             Controller::Online | Controller::Wary => rule,

@@ -20,10 +20,10 @@ use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wdgnn_core::{task::State, tasks::flocking::Motion, tensor::Array};
 use wdgnn_robot::{
-    control_loop::Report,
+    control_loop::TickReport,
     safety::{
-        failsafe::Level,
-        gate::{Isolation, Verdict},
+        failsafe::FailsafeLevel,
+        gate::{IsolationPhase, Verdict},
     },
 };
 
@@ -139,16 +139,16 @@ impl Message for Status {
 
 impl Status {
     /// Status after a tick.
-    pub fn new<O>(report: &Report<O>, pose: u16, synchronized: u8, turn: Option<u32>, epoch: u8) -> Self {
+    pub fn new<O>(report: &TickReport<O>, pose: u16, synchronized: u8, turn: Option<u32>, epoch: u8) -> Self {
         let verdict = match report.verdict {
             Verdict::Clear => 0,
             Verdict::Limited => 1,
-            Verdict::Alone(Isolation::Hold) => 3,
-            Verdict::Alone(Isolation::Slow) => 4,
-            Verdict::Alone(Isolation::Stop) => 5,
+            Verdict::Alone(IsolationPhase::Hold) => 3,
+            Verdict::Alone(IsolationPhase::Slow) => 4,
+            Verdict::Alone(IsolationPhase::Stop) => 5,
             Verdict::Blind => 6,
-            Verdict::Failsafe(Level::Slow) => 7,
-            Verdict::Failsafe(Level::Stop) => 8,
+            Verdict::Failsafe(FailsafeLevel::Slow) => 7,
+            Verdict::Failsafe(FailsafeLevel::Stop) => 8,
             _ => 2,
         };
         let small = |count: u32| count.min(255) as u8;

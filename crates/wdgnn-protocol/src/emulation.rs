@@ -18,7 +18,7 @@
 use bytemuck::{Pod, Zeroable};
 use wdgnn_core::{model::shape::Shape as _, neighbors::MAX_NEIGHBORS, task::State, tensor::Array as _};
 use wdgnn_link::error::FrameError;
-use wdgnn_robot::{control_loop::Report, onboard::OnboardTask, safety::gate::Verdict};
+use wdgnn_robot::{control_loop::TickReport, onboard::OnboardTask, safety::gate::Verdict};
 
 /// Version of these messages. Detects an image that was built from another source tree.
 pub const VERSION: u32 = 5;
@@ -154,7 +154,7 @@ pub struct TickResult {
 impl TickResult {
     /// Counters of a tick report.
     #[must_use]
-    pub fn new<O>(report: &Report<O>) -> Self {
+    pub fn new<O>(report: &TickReport<O>) -> Self {
         let errors = &report.errors;
         Self {
             tick: report.tick,

@@ -12,7 +12,7 @@
 //!
 //! | message | kind | from | content |
 //! |---|--:|---|---|
-//! | hello | 16 | gateway | `u8` [`VERSION`]; `u8` code of the radio's link profile; `u32` boot id, a random number drawn at each start; `u32` each: period, slots, lead, slot, delay and retry ([`Timing`] without its interval, which belongs to the swarm) |
+//! | hello | 16 | gateway | `u8` [`VERSION`]; `u8` code of the radio's link profile; `u32` boot id, a random number drawn at each start; `u32` each: period, slots, lead, slot, delay and retry ([`SlotTiming`] without its interval, which belongs to the swarm) |
 //! | received | 17 | gateway | `u64` time of the first symbol; the frame without length byte and checksum |
 //! | corrupt | 18 | gateway | `u64` time of the first symbol of a frame with a bad checksum |
 //! | send done | 19 | gateway | `u16` frame number; `u8` result ([`SendResult`]); `u64` time of the first symbol, or of the decision not to send |
@@ -22,7 +22,7 @@
 //!
 //! The kinds differ from those of the companion link, so that a PC can tell a robot from a gateway.
 
-use wdgnn_link::tdma::Timing;
+use wdgnn_link::tdma::SlotTiming;
 
 use crate::companion::{CHECKSUM, cobs_decode};
 
@@ -54,7 +54,7 @@ pub struct Hello {
     /// Random number, drawn at each start. A change reveals a restart.
     pub boot_id: u32,
     /// Slot timing of the radio. The gateway does not know the swarm's interval and reports 1.
-    pub timing: Timing,
+    pub timing: SlotTiming,
 }
 
 /// Result of a send request.
@@ -140,7 +140,7 @@ impl<'a> FromGateway<'a> {
     pub fn encode(&self, buffer: &mut [u8]) -> Option<usize> {
         match *self {
             Self::Hello(Hello { profile, boot_id, timing }) => {
-                let Timing { period, slots, lead, slot, delay, retry, .. } = timing;
+                let SlotTiming { period, slots, lead, slot, delay, retry, .. } = timing;
                 let [a, b, c, d, e, f, g] =
                     [boot_id, period, slots, lead, slot, delay, retry].map(u32::to_le_bytes);
                 encode_parts(HELLO, [&[VERSION, profile], &a, &b, &c, &d, &e, &f, &g], buffer)
@@ -179,7 +179,7 @@ impl<'a> FromGateway<'a> {
                 }
                 numbers.iter_mut().zip(words).for_each(|(to, word)| *to = u32::from_le_bytes(*word));
                 let [boot_id, period, slots, lead, slot, delay, retry] = numbers;
-                let timing = Timing { period, interval: 1, slots, lead, slot, delay, retry };
+                let timing = SlotTiming { period, interval: 1, slots, lead, slot, delay, retry };
                 Some(Self::Hello(Hello { profile, boot_id, timing }))
             }
             RECEIVED => {
@@ -301,8 +301,8 @@ mod tests {
 
     use super::*;
 
-    const TIMING: Timing =
-        Timing { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+    const TIMING: SlotTiming =
+        SlotTiming { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
 
     fn bytes(encode: impl Fn(&mut [u8]) -> Option<usize>) -> Vec<u8> {
         let mut buffer = [0xee; MAX_MESSAGE];

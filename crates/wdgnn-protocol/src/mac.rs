@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn header_matches_a_hand_worked_example() {
-        let note = SlotInfo::new(1, Some(4)).retried(1);
+        let note = SlotInfo::new(1, Some(4)).with_retries(1);
         // Slot 1 of its tick, one retry, and slot 4 of the exchange is contested: 1 | 1 << 1 | 5 <<
         // 3.
         assert_eq!(header(7, 0x0102, note), [0x41, 0x88, 7, 0x44, 0x57, 0xff, 0xff, 0x02, 0x01, 0x2b]);

@@ -24,7 +24,7 @@ use wdgnn_core::{
     tasks::flocking::{Flocking, Motion},
 };
 use wdgnn_link::{encoding::exact::Exact, link::Link};
-use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot};
+use wdgnn_robot::{config::RobotConfig, ports::Measurement, robot::Robot};
 
 const NEIGHBORS: u16 = 8;
 const ROUNDS: u32 = 200;
@@ -56,7 +56,7 @@ fn steps<M>(model: M) -> Vec<(&'static str, f64)>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
 {
-    let start = |id| -> Robot<M, Flocking, Link<Exact>> {
+    let start = |id| -> Robot<RobotConfig<M, Flocking>, Link<Exact>> {
         let config = RobotConfig::new(Config::new(model, Flocking::DEFAULT, Learning::paper(1.0)));
         Robot::new(id, config, Link::open(0), motion(id))
     };
@@ -67,7 +67,7 @@ where
         frames.push(buffer[..length].to_vec());
     }
     let mut robot = start(0);
-    robot.sense(0, Some(Sensed::now(motion(0))));
+    robot.sense(0, Some(Measurement::now(motion(0))));
     for frame in &frames {
         robot.receive(&mut frame.clone()).expect("a valid frame");
     }

@@ -6,7 +6,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use wdgnn_core::tasks::flocking::{Flocking, Motion};
 use wdgnn_core::weights::{Aligned, Weights};
 use wdgnn_link::{encoding::half::Dot154, link::Link};
-use wdgnn_robot::{onboard, ports::Sensed, robot::Robot};
+use wdgnn_robot::{onboard, ports::Measurement, robot::Robot};
 
 const LOSS: f64 = 0.33;
 
@@ -14,12 +14,13 @@ static FILE: Aligned<[u8; 6788]> = Aligned(*include_bytes!("../../../models/floc
 
 pub fn main() {
     let weights = Weights::open(&FILE.0).expect("the file is valid");
-    let config = onboard::config::<Flocking>(&weights).expect("the file is for flocking").robust();
+    let config =
+        onboard::config_from_weights::<Flocking>(&weights).expect("the file is for flocking").robust();
     let mut motions = [
         Motion { position: [0.0, 0.0], velocity: [1.0, 0.5] },
         Motion { position: [1.0, 0.0], velocity: [-1.0, 1.5] },
     ];
-    let mut robots: [Robot<_, _, _>; 2] = [0, 1].map(|id: u16| {
+    let mut robots: [Robot<_, _>; 2] = [0, 1].map(|id: u16| {
         Robot::new(id, config, Link::<Dot154>::open(weights.checksum), motions[usize::from(id)])
     });
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
@@ -27,8 +28,8 @@ pub fn main() {
     for tick in 0..1_000 {
         let mut frames = [None, None];
         for (id, robot) in robots.iter_mut().enumerate() {
-            robot.sense(tick, Some(Sensed::now(motions[id])));
-            if robot.sends() {
+            robot.sense(tick, Some(Measurement::now(motions[id])));
+            if robot.sends_this_tick() {
                 let mut buffer = [0; onboard::BUFFER_LEN];
                 let length = robot.send(0, &mut buffer).expect("the buffer is long enough");
                 frames[id] = Some(buffer[..length].to_vec());

@@ -7,7 +7,7 @@ use wdgnn_core::tensor::Tensor as _;
 use wdgnn_core::weights::{Aligned, Weights};
 use wdgnn_link::encoding::exact::Exact;
 use wdgnn_link::link::{Link, RadioLink as _};
-use wdgnn_robot::onboard::{TaskRobot, robot};
+use wdgnn_robot::onboard::{TaskRobot, robot_from_weights};
 use wdgnn_robot::{persist, ports::Store};
 
 static FILE: Aligned<[u8; 6788]> = Aligned(*include_bytes!("../../../models/flocking-wd-gnn.wdgnn"));
@@ -32,9 +32,9 @@ impl Store for Memory {
 fn start(store: &mut Memory) -> TaskRobot<'static, Flocking, Link<Exact>> {
     let weights = Weights::open(&FILE.0).expect("the file is valid");
     let link = Link::open(weights.checksum);
-    let mut robot = robot::<Flocking, _>(7, &weights, link).expect("the file is for flocking");
-    let restored = persist::resume(&mut robot, store, &mut [0; 512]).expect("memory does not fail");
-    println!("boot {}, first tick {}, restored: {restored}", robot.link().boot(), robot.first_tick());
+    let mut robot = robot_from_weights::<Flocking, _>(7, &weights, link).expect("the file is for flocking");
+    let restored = persist::restore(&mut robot, store, &mut [0; 512]).expect("memory does not fail");
+    println!("boot {}, first tick {}, restored: {restored}", robot.link().boot_count(), robot.first_tick());
     robot
 }
 
@@ -46,10 +46,10 @@ pub fn main() {
     learned.scale(1.1);
     assert!(robot.agent_mut().set_wide(&learned));
     robot.sense(99, None);
-    persist::keep(&robot, &mut store, &mut [0; 512]).expect("memory does not fail");
+    persist::save_and_flush(&robot, &mut store, &mut [0; 512]).expect("memory does not fail");
 
     let restarted = start(&mut store);
     assert_eq!(restarted.agent().wide(), &learned);
-    assert_eq!(restarted.link().boot(), robot.link().boot() + 1);
+    assert_eq!(restarted.link().boot_count(), robot.link().boot_count() + 1);
     assert!(restarted.first_tick() > 99, "no frame number occurs twice");
 }

@@ -8,8 +8,8 @@ use wdgnn_link::encoding::half::Dot154;
 use wdgnn_link::error::FrameError;
 use wdgnn_link::link::{Link, Sealed};
 use wdgnn_link::security::{group_key::GroupKey, key::Key};
-use wdgnn_robot::onboard::{TaskRobot, robot};
-use wdgnn_robot::ports::Sensed;
+use wdgnn_robot::onboard::{TaskRobot, robot_from_weights};
+use wdgnn_robot::ports::Measurement;
 
 static FILE: Aligned<[u8; 6788]> = Aligned(*include_bytes!("../../../models/flocking-dot154.wdgnn"));
 
@@ -19,8 +19,8 @@ type Robot = TaskRobot<'static, Flocking, Sealed<Dot154>>;
 fn start(id: u16, x: f32, key: &Key) -> Robot {
     let weights = Weights::open(&FILE.0).expect("the file is valid");
     let link = Link::new(weights.checksum, GroupKey::new(key));
-    let mut robot = robot::<Flocking, _>(id, &weights, link).expect("the file is for flocking");
-    robot.sense(0, Some(Sensed::now(Motion { position: [x, 0.0], velocity: [0.0, 0.0] })));
+    let mut robot = robot_from_weights::<Flocking, _>(id, &weights, link).expect("the file is for flocking");
+    robot.sense(0, Some(Measurement::now(Motion { position: [x, 0.0], velocity: [0.0, 0.0] })));
     robot
 }
 

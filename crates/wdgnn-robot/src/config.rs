@@ -1,18 +1,21 @@
 //! Configuration of a robot: network, task, learning rule, and everything around them.
 
+use core::fmt::Debug;
+
 use wdgnn_core::{
     agent::Config,
+    message::MessageOf,
     model::Model,
     online::{Learning, consensus},
+    task::Task,
 };
-use wdgnn_link::header::Payload;
+use wdgnn_link::{header::Payload, link::MessageLink};
 
 use crate::{
     neighbors::max_tap,
     safety::{failsafe::Failsafe, gate::IsolationLimits},
     tasks::RobotTask,
 };
-use wdgnn_core::message::MessageOf;
 
 /// Ticks for which silent neighbors are kept where exchanges are rare: 0.15 s.
 const HOLD_TICKS: u32 = 15;
@@ -64,20 +67,6 @@ impl RobustConfig {
     pub const DEFAULT: Self = Self { probation_frames: 1, max_tap: MAX_TAP };
 }
 
-impl Trust {
-    /// Whether robust statistics are used.
-    #[must_use]
-    pub const fn is_robust(&self) -> bool {
-        matches!(self, Self::Robust(_))
-    }
-
-    /// Number of plausible frames after which a neighbor counts.
-    #[must_use]
-    pub const fn probation_frames(&self) -> u8 {
-        if let Self::Robust(config) = self { config.probation_frames } else { 0 }
-    }
-}
-
 impl TrustPolicy for Trust {
     #[inline]
     fn robust(&self) -> Option<&RobustConfig> {
@@ -86,7 +75,7 @@ impl TrustPolicy for Trust {
 }
 
 /// Choice between [`Trust::All`] and [`Trust::Robust`], at run time or at compile time.
-pub trait TrustPolicy: Copy {
+pub trait TrustPolicy: Copy + Debug {
     /// Settings of robust trust; `None` if all messages count.
     fn robust(&self) -> Option<&RobustConfig>;
 
@@ -136,6 +125,48 @@ pub struct RobotConfig<M, T, P = Trust> {
     pub failsafe: Failsafe,
 }
 
+/// Types of a robot, named by its configuration.
+pub trait RobotTypes {
+    /// Network.
+    type Model: Model;
+    /// Task.
+    type Task: RobotTask<Features = <Self::Model as Model>::Features, Command = <Self::Model as Model>::Output>;
+    /// Choice of trust.
+    type Trust: TrustPolicy;
+}
+
+impl<M, T, P> RobotTypes for RobotConfig<M, T, P>
+where
+    M: Model,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
+    P: TrustPolicy,
+{
+    type Model = M;
+    type Task = T;
+    type Trust = P;
+}
+
+/// Configuration of a robot with the types `C`.
+pub type ConfigOf<C> =
+    RobotConfig<<C as RobotTypes>::Model, <C as RobotTypes>::Task, <C as RobotTypes>::Trust>;
+/// State of a robot with the types `C`.
+pub type StateOf<C> = <<C as RobotTypes>::Task as Task>::State;
+/// Command of a robot with the types `C`.
+pub type CommandOf<C> = <<C as RobotTypes>::Task as Task>::Command;
+/// Message of a robot with the types `C`.
+pub type RobotMessage<C> = MessageOf<<C as RobotTypes>::Model, <C as RobotTypes>::Task>;
+
+/// Link for the messages of a robot with the types `C`.
+pub trait LinkOf<C: RobotTypes>:
+    MessageLink<StateOf<C>, <C::Model as Model>::Taps, <C::Model as Model>::Wide>
+{
+}
+
+impl<C: RobotTypes, L> LinkOf<C> for L where
+    L: MessageLink<StateOf<C>, <C::Model as Model>::Taps, <C::Model as Model>::Wide>
+{
+}
+
 impl<M, T> RobotConfig<M, T> {
     /// The paper's robot: an exchange in every tick, no silent neighbors, trust in all.
     ///
@@ -162,12 +193,12 @@ impl<M, T> RobotConfig<M, T> {
     /// # use wdgnn_robot::config::RobotConfig;
     /// # let agent = Config { model: (), task: (), learning: Learning::OFF, offline_norm: 0.0 };
     /// let config = RobotConfig::new(agent);
-    /// assert_eq!(config.with_interval(5).hold_ticks, 14);
-    /// assert_eq!(config.with_interval(2).hold_ticks, 13);
-    /// assert_eq!(config.with_interval(1).hold_ticks, 0);
+    /// assert_eq!(config.with_exchange_interval(5).hold_ticks, 14);
+    /// assert_eq!(config.with_exchange_interval(2).hold_ticks, 13);
+    /// assert_eq!(config.with_exchange_interval(1).hold_ticks, 0);
     /// ```
     #[must_use]
-    pub fn with_interval(mut self, interval: u32) -> Self {
+    pub fn with_exchange_interval(mut self, interval: u32) -> Self {
         (self.exchange_interval, self.hold_ticks) = (1, 0);
         if interval > 1 {
             let held = if interval > HOLD_TICKS { 1 } else { HOLD_TICKS / interval };
@@ -206,7 +237,7 @@ impl<M, T> RobotConfig<M, T> {
 
     /// Plain averaging without clip and ball, and trust in all messages, as in the paper.
     #[must_use]
-    pub fn plain(mut self) -> Self {
+    pub fn without_robustness(mut self) -> Self {
         let learning = &mut self.agent.learning;
         *learning = Learning { clip: 0.0, ball: 0.0, ..*learning };
         self.trust = Trust::All;
@@ -215,7 +246,7 @@ impl<M, T> RobotConfig<M, T> {
 
     /// Whether no message outlives its tick: the robot needs no table of neighbors.
     #[must_use]
-    pub const fn is_memoryless(&self) -> bool {
+    pub fn is_memoryless(&self) -> bool {
         self.exchange_interval <= 1 && self.hold_ticks == 0 && !self.trust.is_robust()
     }
 }

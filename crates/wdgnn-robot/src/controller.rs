@@ -25,7 +25,7 @@ use crate::{
 /// Time of the swarm as known from before a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct PastTime {
+pub struct StoredTime {
     /// The swarm has passed this tick: earlier frames are recordings.
     pub since: u32,
     /// The robot has sent no frame at or after this tick.
@@ -58,7 +58,7 @@ pub struct Controller<M: Model, T: RobotTask> {
     /// Age of the state in ticks; `u32::MAX` before the first measurement.
     pub(crate) state_age: u32,
     pub(crate) uptime_ticks: u32,
-    pub(crate) past: PastTime,
+    pub(crate) past: StoredTime,
     pub(crate) own_track: OwnTrack<T>,
     pub(crate) monitor: ActuatorMonitor<T::Command>,
     /// Charge of the battery in percent, if known.
@@ -80,7 +80,7 @@ where
             isolated_ticks: 0,
             state_age: u32::MAX,
             uptime_ticks: 0,
-            past: PastTime::default(),
+            past: StoredTime::default(),
             own_track: OwnTrack::new(state),
             monitor: ActuatorMonitor::INITIAL,
             battery: None,
@@ -92,7 +92,7 @@ where
     /// Robots take turns: with an interval of d, the robot with address i exchanges in ticks i, i + d, …
     #[must_use]
     #[inline]
-    pub fn has_turn<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
+    pub fn exchanges_this_tick<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         let interval = config.exchange_interval.max(1);
         self.agent.tick() % interval == self.turn % interval
     }
@@ -101,8 +101,8 @@ where
     ///
     /// A blind robot sends nothing, unless others should avoid it where it came to rest.
     #[must_use]
-    pub fn sends<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
-        self.has_turn(config) && (!self.is_blind(config) || self.is_resting(config))
+    pub fn sends_this_tick<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
+        self.exchanges_this_tick(config) && (!self.is_blind(config) || self.is_resting(config))
     }
 
     /// Message of this tick.

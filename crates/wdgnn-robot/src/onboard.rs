@@ -10,13 +10,12 @@ use wdgnn_core::{
         network::Network,
         shape::{OneLayer, Shape},
     },
-    neighbors::MAX_NEIGHBORS,
     task::{NodeId, State},
     tasks::flocking::Flocking,
     weights::{Weights, WeightsError},
 };
 use wdgnn_link::{
-    encoding::{exact, half::TAG_LEN},
+    encoding::{exact, half::MAX_TAG_LEN},
     link::MessageLink,
 };
 
@@ -46,25 +45,20 @@ pub const FEATURES: usize = 6;
 /// Taps K + 1.
 pub const TAPS: usize = 4;
 /// Hidden features G.
-pub const HIDDEN: usize = 32;
+const HIDDEN: usize = 32;
 /// Outputs O of flocking in the plane: the components of an acceleration.
 pub const OUTPUTS: usize = 2;
 
 /// Network of a task on robots.
 pub type ModelOf<'w, T> = <<T as OnboardTask>::Shape as Shape<T>>::Model<'w>;
-/// Configuration of robots with the task `T`.
-pub type ConfigOf<'w, T, P = Trust> = RobotConfig<ModelOf<'w, T>, T, P>;
 /// Robot with the task `T`, the link `L` and trust `P`.
-pub type TaskRobot<'w, T, L, P = Trust> = Robot<ModelOf<'w, T>, T, L, MAX_NEIGHBORS, P>;
+pub type TaskRobot<'w, T, L, P = Trust> = Robot<RobotConfig<ModelOf<'w, T>, T, P>, L>;
 
-/// Deep part of flocking in the plane.
-pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
 /// Network of flocking in the plane as trained.
-pub type RobotNetwork<'w> = Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
+pub type FlockingNetwork<'w> =
+    Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, Layer<'w, TAPS, FEATURES, HIDDEN, Top>>;
 /// Network of flocking in the plane as flown.
-pub type RobotModel<'w> = ModelOf<'w, Flocking>;
-/// Wide parameters of flocking in the plane.
-pub type RobotWide<'w> = <RobotModel<'w> as Model>::Wide;
+pub type FlockingModel<'w> = ModelOf<'w, Flocking>;
 
 /// Length of an `exact` frame of a task, the longest of all profiles.
 const fn exact_len<T: OnboardTask>() -> usize {
@@ -80,11 +74,11 @@ pub const FRAME_LEN: usize = exact_len::<Flocking>();
 /// Length of the buffer for a tick of flocking in the plane with any link.
 ///
 /// It holds a frame, its tag, and one byte more, by which longer frames are detected.
-pub const BUFFER_LEN: usize = FRAME_LEN + TAG_LEN + 1;
+pub const BUFFER_LEN: usize = FRAME_LEN + MAX_TAG_LEN + 1;
 /// Length of the buffer for a tick of any task in this crate with any link.
 pub const MAX_BUFFER_LEN: usize = 640;
 
-const _: () = assert!(exact_len::<Flocking<3>>() + TAG_LEN < MAX_BUFFER_LEN);
+const _: () = assert!(exact_len::<Flocking<3>>() + MAX_TAG_LEN < MAX_BUFFER_LEN);
 
 /// Reads the configuration of robots from a weight file.
 ///
@@ -92,19 +86,21 @@ const _: () = assert!(exact_len::<Flocking<3>>() + TAG_LEN < MAX_BUFFER_LEN);
 /// [`WeightsError::Mismatch`] with the dimension or the task in which the file and `T` differ.
 #[inline(always)] // a copy of the configuration takes 380 bytes of stack
 #[allow(clippy::inline_always, reason = "stack of boards")]
-pub fn config<'w, T: OnboardTask>(weights: &Weights<'w>) -> Result<ConfigOf<'w, T>, WeightsError> {
+pub fn config_from_weights<'w, T: OnboardTask>(
+    weights: &Weights<'w>,
+) -> Result<RobotConfig<ModelOf<'w, T>, T>, WeightsError> {
     let task = T::from_constants(weights.expect_task(T::ID)?);
     let header = &weights.header;
     let agent = Config::new(T::Shape::from_weights(weights)?, task, header.learning);
-    Ok(RobotConfig::new(agent).with_interval(header.interval.into()))
+    Ok(RobotConfig::new(agent).with_exchange_interval(header.interval.into()))
 }
 
 /// A robot at rest at the origin, from a weight file. With a sealed link, the robot is
 /// [robust](RobotConfig::robust).
 ///
 /// # Errors
-/// As [`config`].
-pub fn robot<'w, T, L>(
+/// As [`config_from_weights`].
+pub fn robot_from_weights<'w, T, L>(
     id: NodeId,
     weights: &Weights<'w>,
     link: L,
@@ -113,7 +109,7 @@ where
     T: OnboardTask,
     L: MessageLink<T::State, <ModelOf<'w, T> as Model>::Taps, <ModelOf<'w, T> as Model>::Wide>,
 {
-    let config = config::<T>(weights)?;
+    let config = config_from_weights::<T>(weights)?;
     let config = if link.is_sealed() { config.robust() } else { config };
     Ok(Robot::new(id, config, link, T::State::zero()))
 }
@@ -123,6 +119,7 @@ mod tests {
     use wdgnn_core::task::Task as _;
 
     use super::*;
+    use crate::config::TrustPolicy as _;
     use wdgnn_core::{
         filter::scale::Scale,
         model::activation::Activation,
@@ -135,7 +132,7 @@ mod tests {
         security::group_key::GroupKey,
     };
 
-    const BYTES: usize = weights::HEADER_BYTES + 4 * RobotNetwork::NUMBERS + 4;
+    const BYTES: usize = weights::HEADER_BYTES + 4 * FlockingNetwork::NUMBERS + 4;
 
     fn file(hidden: u16, task: u16) -> Aligned<[u8; BYTES]> {
         let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
@@ -152,7 +149,7 @@ mod tests {
             interval: 1,
         };
         let mut bytes = Aligned([0; BYTES]);
-        weights::write(&header, &[0.5; RobotNetwork::NUMBERS], &mut bytes.0).unwrap();
+        weights::write(&header, &[0.5; FlockingNetwork::NUMBERS], &mut bytes.0).unwrap();
         bytes
     }
 
@@ -160,21 +157,23 @@ mod tests {
     fn robot_is_configured_by_its_weight_file() {
         let file = file(HIDDEN as u16, Flocking::<2>::ID);
         let weights = Weights::open(&file.0).unwrap();
-        let robot = robot::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
+        let robot =
+            robot_from_weights::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
         assert_eq!(robot.id(), 7);
         assert_eq!(robot.config().agent.task, Flocking::DEFAULT);
         assert_eq!(robot.config().agent.learning, Learning::paper(1.0));
-        assert_eq!(robot.link().model(), weights.checksum);
+        assert_eq!(robot.link().model_checksum(), weights.checksum);
     }
 
     #[test]
     fn robot_with_a_sealed_link_is_robust() {
         let file = file(HIDDEN as u16, Flocking::<2>::ID);
         let weights = Weights::open(&file.0).unwrap();
-        let open = robot::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
+        let open =
+            robot_from_weights::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
         assert_eq!(open.config().trust, Trust::All);
         let link: Sealed<Exact> = Link::new(weights.checksum, GroupKey::new(&[7; 16]));
-        let sealed = robot::<Flocking, _>(7, &weights, link).unwrap();
+        let sealed = robot_from_weights::<Flocking, _>(7, &weights, link).unwrap();
         assert!(sealed.config().trust.is_robust());
         assert_eq!(sealed.max_frame_len() + 1, BUFFER_LEN);
     }
@@ -182,7 +181,8 @@ mod tests {
     #[test]
     fn file_for_another_network_is_rejected_with_the_difference() {
         let mismatch = |file: &Aligned<[u8; BYTES]>| {
-            robot::<Flocking, _>(0, &Weights::open(&file.0).unwrap(), Link::<Exact>::open(0)).err()
+            robot_from_weights::<Flocking, _>(0, &Weights::open(&file.0).unwrap(), Link::<Exact>::open(0))
+                .err()
         };
         assert_eq!(
             mismatch(&file(16, Flocking::<2>::ID)),

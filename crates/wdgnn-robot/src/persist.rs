@@ -14,9 +14,14 @@ use wdgnn_core::{
     tensor::{Array, Tensor, kernels},
     weights::crc_32,
 };
-use wdgnn_link::{link::MessageLink, security::key_ring::STORED_LEN};
+use wdgnn_link::security::key_ring::STORED_KEYS_LEN;
 
-use crate::{config::TrustPolicy, controller::PastTime, ports::Store, robot::Robot, tasks::RobotTask};
+use crate::{
+    config::{CommandOf, LinkOf, RobotTypes},
+    controller::StoredTime,
+    ports::Store,
+    robot::Robot,
+};
 
 /// Length of the head without its CRC-32: checksum of the weight file, boot count, two ticks.
 const HEAD_LEN: usize = 16;
@@ -30,9 +35,12 @@ pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 /// Length of the longest record of a robot with this network, with or without key rotation.
 #[must_use]
 pub const fn record_len<M: Model>(rotates_keys: bool) -> usize {
-    let keys = if rotates_keys { STORED_LEN + 4 } else { 0 };
+    let keys = if rotates_keys { STORED_KEYS_LEN + 4 } else { 0 };
     HEAD_LEN + 4 + keys + 4 * M::Wide::LEN + 4 + 4 + 4 * M::Output::LEN + 4
 }
+
+/// Wide parameters of a robot with the types `C`.
+type WideOf<C> = <<C as RobotTypes>::Model as Model>::Wide;
 
 /// The record could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,18 +66,11 @@ impl core::error::Error for StoreError {}
 /// [`StoreError`] if the record could not be read, so that the robot is unchanged, or if the new boot
 /// count could not be stored. The caller decides whether to fly.
 #[inline(never)] // returns its stack before the first tick
-pub fn resume<M, T, L, K, const N: usize, P>(
-    robot: &mut Robot<M, T, L, N, P>,
+pub fn restore<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
+    robot: &mut Robot<C, L, N>,
     store: &mut K,
     buffer: &mut [u8],
-) -> Result<bool, StoreError>
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-    K: Store,
-{
+) -> Result<bool, StoreError> {
     let length = store.load(buffer).map_err(|_| StoreError)?.unwrap_or_default();
     // A record that is longer than the buffer was cut. Its head is valid.
     let record = buffer.get(..length).unwrap_or(buffer);
@@ -77,25 +78,25 @@ where
     if let Some((head, body)) = read_part(record, HEAD_LEN)
         && let Some([model, boot, since, until]) = read_head(head)
     {
-        let keys = robot.link().stored_keys().and_then(|_| read_part(body, STORED_LEN));
+        let keys = robot.link().security().stored_keys().and_then(|_| read_part(body, STORED_KEYS_LEN));
         let stored = keys.and_then(|(stored, _)| stored.first_chunk().copied());
         let body = keys.map_or(body, |(_, rest)| rest);
-        let mut wide = M::Wide::ZERO;
-        if model == robot.link().model()
-            && let Some((numbers, rest)) = read_part(body, 4 * M::Wide::LEN)
+        let mut wide = WideOf::<C>::ZERO;
+        if model == robot.link().model_checksum()
+            && let Some((numbers, rest)) = read_part(body, 4 * WideOf::<C>::LEN)
             && (rest.is_empty() || restore_adaptation(robot, rest))
         {
             resumed = kernels::read(wide.numbers_mut(), numbers) && robot.agent_mut().set_wide(&wide);
         }
         // A link with the last boot count seals nothing.
-        robot.link_mut().set_boot(boot.saturating_add(1));
-        robot.set_past(PastTime { since, until });
+        robot.link_mut().set_boot_count(boot.saturating_add(1));
+        robot.set_stored_time(StoredTime { since, until });
         if let Some(stored) = stored {
-            robot.link_mut().restore_keys(&stored);
+            robot.link_mut().security_mut().restore_keys(&stored);
         }
     }
     // A boot count that is lost before the first frame would occur again, and a nonce with it.
-    keep(robot, store, buffer)?;
+    save_and_flush(robot, store, buffer)?;
     Ok(resumed)
 }
 
@@ -103,51 +104,38 @@ where
 ///
 /// # Errors
 /// [`StoreError`]; the previous record is still stored.
-pub fn keep<M, T, L, K, const N: usize, P>(
-    robot: &Robot<M, T, L, N, P>,
+pub fn save_and_flush<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
+    robot: &Robot<C, L, N>,
     store: &mut K,
     buffer: &mut [u8],
-) -> Result<(), StoreError>
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-    K: Store,
-{
+) -> Result<(), StoreError> {
     save(robot, store, buffer).ok_or(StoreError)?;
     store.flush().map_err(|_| StoreError)
 }
 
 /// Stores the record.
 #[inline(never)] // returns its stack before the next step
-pub(crate) fn save<M, T, L, K, const N: usize, P>(
-    robot: &Robot<M, T, L, N, P>,
+pub(crate) fn save<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
+    robot: &Robot<C, L, N>,
     store: &mut K,
     buffer: &mut [u8],
-) -> Option<()>
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-    K: Store,
-{
+) -> Option<()> {
     let whole = buffer.len();
-    let reserved = if store.is_last() { LAST_RESERVED_TICKS } else { RESERVED_TICKS };
-    let PastTime { since, until } = robot.past_after(reserved);
-    let numbers = [robot.link().model(), robot.link().boot(), since, until];
+    let reserved = if store.is_nearly_full() { LAST_RESERVED_TICKS } else { RESERVED_TICKS };
+    let StoredTime { since, until } = robot.past_after(reserved);
+    let numbers = [robot.link().model_checksum(), robot.link().boot_count(), since, until];
     let mut rest = write_part(buffer, HEAD_LEN, |head| write_head(head, numbers))?;
-    if let Some(keys) = robot.link().stored_keys() {
-        rest = write_part(rest, STORED_LEN, |part| {
+    if let Some(keys) = robot.link().security().stored_keys() {
+        rest = write_part(rest, STORED_KEYS_LEN, |part| {
             part.iter_mut().zip(keys).for_each(|(to, from)| *to = from);
         })?;
     }
     let agent = robot.agent();
-    let mut rest = write_part(rest, 4 * M::Wide::LEN, |body| kernels::write(body, agent.wide().numbers()))?;
+    let mut rest =
+        write_part(rest, 4 * WideOf::<C>::LEN, |body| kernels::write(body, agent.wide().numbers()))?;
     if robot.config().agent.learning.adapts_locally() {
         let adaptation = agent.adaptation();
-        rest = write_part(rest, 4 + 4 * M::Output::LEN, |part| {
+        rest = write_part(rest, 4 + 4 * CommandOf::<C>::LEN, |part| {
             if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
                 *gain = adaptation.gain.to_le_bytes();
                 kernels::write(biases, adaptation.bias.as_ref());
@@ -159,14 +147,11 @@ where
 }
 
 /// Reads a local adaptation and restores it if the rule allows it. Returns whether the part is valid.
-fn restore_adaptation<M, T, L, const N: usize, P>(robot: &mut Robot<M, T, L, N, P>, bytes: &[u8]) -> bool
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-{
-    let Some((part, [])) = read_part(bytes, 4 + 4 * M::Output::LEN) else { return false };
+fn restore_adaptation<C: RobotTypes, L: LinkOf<C>, const N: usize>(
+    robot: &mut Robot<C, L, N>,
+    bytes: &[u8],
+) -> bool {
+    let Some((part, [])) = read_part(bytes, 4 + 4 * CommandOf::<C>::LEN) else { return false };
     if let Some((gain, biases)) = part.split_first_chunk() {
         robot.restore_adaptation(Array::from_bytes(biases), f32::from_le_bytes(*gain));
     }

@@ -4,17 +4,19 @@
 
 use wdgnn_link::header::FrameId;
 
+use crate::config::{CommandOf, RobotTypes, StateOf};
+
 /// A received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Received {
+pub struct ReceivedFrame {
     /// Length in bytes.
     pub length: usize,
     /// Start of the frame on the radio's own clock, in microseconds, wrapping.
     pub arrived_us: u32,
 }
 
-impl Received {
+impl ReceivedFrame {
     /// A frame from a radio without a clock.
     #[must_use]
     pub const fn untimed(length: usize) -> Self {
@@ -42,26 +44,26 @@ pub trait Radio {
     ///
     /// # Errors
     /// A frame was lost. The robot continues to receive.
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error>;
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Self::Error>;
 
     /// Reports that a member of the swarm has sent the last received frame.
     ///
     /// Radios with time slots synchronize their clock by it. On an open link, every frame in the right
     /// format is reported.
-    fn on_authenticated(&mut self, _sender: &FrameId, _frame: &Received) {}
+    fn on_authenticated(&mut self, _sender: &FrameId, _frame: &ReceivedFrame) {}
 }
 
 /// A measured state and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Sensed<S> {
+pub struct Measurement<S> {
     /// The state.
     pub state: S,
     /// Age in ticks.
     pub age: u32,
 }
 
-impl<S> Sensed<S> {
+impl<S> Measurement<S> {
     /// A state of the current tick.
     #[must_use]
     pub const fn now(state: S) -> Self {
@@ -78,7 +80,7 @@ pub trait Sensor<S> {
     ///
     /// # Errors
     /// No measurement: the robot predicts its state, and stops when it gets too old.
-    fn sense(&mut self) -> Result<Sensed<S>, Self::Error>;
+    fn sense(&mut self) -> Result<Measurement<S>, Self::Error>;
 
     /// Charge of the battery in percent, if known.
     fn battery(&mut self) -> Option<u8> {
@@ -128,10 +130,10 @@ pub trait Store {
     fn save(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
     /// Requests that the next record is stored without delay, because it contains a new key.
-    fn insist(&mut self) {}
+    fn request_immediate_save(&mut self) {}
 
     /// Whether the store has room for only one more record in this flight.
-    fn is_last(&self) -> bool {
+    fn is_nearly_full(&self) -> bool {
         false
     }
 
@@ -166,6 +168,11 @@ pub trait Ports<S, O> {
     /// Store.
     fn store(&mut self) -> &mut Self::Store;
 }
+
+/// Ports of a robot with the types `C`.
+pub trait PortsOf<C: RobotTypes>: Ports<StateOf<C>, CommandOf<C>> {}
+
+impl<C: RobotTypes, P: Ports<StateOf<C>, CommandOf<C>>> PortsOf<C> for P {}
 
 /// Four borrowed ports.
 #[derive(Debug)]

@@ -3,34 +3,36 @@
 //! [`crate::control_loop`] calls the steps of a tick in order: [`Robot::sense`], [`Robot::send`],
 //! [`Robot::receive`] for each frame, [`Robot::end_receive`], [`Robot::decide`], [`Robot::learn`].
 
+use crate::{
+    config::{CommandOf, ConfigOf, LinkOf, RobotConfig, RobotMessage, RobotTypes, StateOf, TrustPolicy},
+    controller::{Controller, Obstacles, StoredTime},
+    neighbors::{NeighborEntry, NeighborTable, TableOf},
+    ports::Measurement,
+    safety::gate::Verdict,
+    tasks::{CollisionAvoidance as _, MotionModel as _, PlausibilityChecks, RobotTask},
+};
 use wdgnn_core::{
     adaptation::LocalAdaptation,
     agent::{Agent, ConsensusReport},
-    message::{Message, MessageOf},
+    message::Message,
     model::Model,
     neighbors::{MAX_NEIGHBORS, Neighbors},
     online::Learning,
-    task::{NodeId, Task},
-};
-use wdgnn_link::link::MessageLink;
-
-use crate::{
-    config::{RobotConfig, Trust, TrustPolicy},
-    controller::{Controller, Obstacles, PastTime},
-    neighbors::{Entry, NeighborTable, TableOf},
-    ports::Sensed,
-    safety::gate::Verdict,
-    tasks::{Consistency, RobotTask},
+    task::NodeId,
 };
 
 mod identities;
 mod receive;
 
-/// Table entry of a robot with model `M` and task `T`.
-pub type EntryOf<M, T> =
-    Entry<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide, <T as Consistency>::Stats>;
+/// Table entry of a robot with the types `C`.
+pub type EntryOf<C> = NeighborEntry<
+    StateOf<C>,
+    <<C as RobotTypes>::Model as Model>::Taps,
+    <<C as RobotTypes>::Model as Model>::Wide,
+    <<C as RobotTypes>::Task as PlausibilityChecks>::Stats,
+>;
 
-/// A robot with model `M`, task `T`, link `L`, up to `N` neighbors and trust `P`.
+/// A robot with the types of the configuration `C`, link `L` and up to `N` neighbors.
 ///
 /// ```
 /// use wdgnn_core::{
@@ -41,28 +43,28 @@ pub type EntryOf<M, T> =
 ///     tasks::flocking::{Flocking, Motion},
 /// };
 /// use wdgnn_link::{encoding::exact::Exact, error::FrameError, link::Link};
-/// use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot, safety::gate::{Isolation, Verdict}};
+/// use wdgnn_robot::{config::RobotConfig, ports::Measurement, robot::Robot, safety::gate::{IsolationPhase, Verdict}};
 ///
 /// type Small = OneLayer<6, 2, 2, 2>;
 /// let weights = [0.1; <Small as Shape<Flocking>>::NUMBERS];
 /// let model = <Small as Shape<Flocking>>::over(&weights, Activation::Relu, Scale::Sum, Metric::Paper).unwrap();
 /// let config = RobotConfig::new(Config::new(model, Flocking::DEFAULT, Learning::OFF));
 /// let start = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
-/// let mut robot: Robot<_, _, _> = Robot::new(1, config, Link::<Exact>::open(0), start);
+/// let mut robot: Robot<_, _> = Robot::new(1, config, Link::<Exact>::open(0), start);
 ///
-/// assert!(robot.sense(0, Some(Sensed::now(start))));
+/// assert!(robot.sense(0, Some(Measurement::now(start))));
 /// assert_eq!(robot.receive(&mut [1, 2, 3]), Err(FrameError::TooShort));
 /// robot.end_receive();
-/// assert_eq!(robot.decide(), ([0.0, 0.0], Verdict::Alone(Isolation::Hold)));
+/// assert_eq!(robot.decide(), ([0.0, 0.0], Verdict::Alone(IsolationPhase::Hold)));
 /// ```
 #[derive(Debug)]
-pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS, P = Trust> {
+pub struct Robot<C: RobotTypes, L, const N: usize = MAX_NEIGHBORS> {
     // In this order, the compiler builds a robot in its place. In others, it copies it from the stack.
-    controller: Controller<M, T>,
-    table: TableOf<M, T, N>,
-    config: RobotConfig<M, T, P>,
+    controller: Controller<C::Model, C::Task>,
+    table: TableOf<C::Model, C::Task, N>,
+    config: ConfigOf<C>,
     /// Buffer for the message of a received frame. Its content is valid during reception only.
-    received: MessageOf<M, T>,
+    received: RobotMessage<C>,
     link: L,
     id: NodeId,
 }
@@ -70,12 +72,11 @@ pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS, P = 
 /// Time after which robots that started one after the other agree on the time: one minute.
 const START_TICKS: u32 = 6_000;
 
-impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
+impl<M, T, P, L, const N: usize> Robot<RobotConfig<M, T, P>, L, N>
 where
     M: Model,
-    P: TrustPolicy,
     T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
+    P: TrustPolicy,
 {
     /// A robot with the offline parameters, in `state`.
     #[must_use]
@@ -90,23 +91,25 @@ where
             received: Message::empty(state),
         }
     }
+}
 
+impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// Begins a tick with a measurement, if there is one. Returns whether it is usable.
-    pub fn sense(&mut self, tick: u32, measurement: Option<Sensed<T::State>>) -> bool {
-        self.link.begin(tick);
+    pub fn sense(&mut self, tick: u32, measurement: Option<Measurement<StateOf<C>>>) -> bool {
+        self.link.security_mut().begin_tick(tick);
         self.controller.sense(&self.config, tick, measurement)
     }
 
     /// Whether the robot sends a message in this tick.
     #[must_use]
-    pub fn sends(&self) -> bool {
-        self.controller.sends(&self.config)
+    pub fn sends_this_tick(&self) -> bool {
+        self.controller.sends_this_tick(&self.config)
     }
 
     /// Whether the robot sends, and its taps advance, in this tick.
     #[must_use]
-    pub fn has_turn(&self) -> bool {
-        self.controller.has_turn(&self.config)
+    pub fn exchanges_this_tick(&self) -> bool {
+        self.controller.exchanges_this_tick(&self.config)
     }
 
     /// Writes frame `index` of this tick's message. Returns its length, or `None` if it cannot be written.
@@ -118,31 +121,31 @@ where
 
     /// Message of this tick.
     #[must_use]
-    pub fn message(&self) -> MessageOf<M, T> {
+    pub fn message(&self) -> RobotMessage<C> {
         self.controller.message(&self.config, self.id)
     }
 
     /// Computes the command for the actuators ([`Controller::decide`]).
     #[inline(never)] // returns its stack before the actuators are called
-    pub fn decide(&mut self) -> (T::Command, Verdict) {
+    pub fn decide(&mut self) -> (CommandOf<C>, Verdict) {
         let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
-        view.exchange = self.has_turn();
+        view.exchange = self.exchanges_this_tick();
         self.controller.agent.decide(&self.config.agent, &view);
         let robot = &*self;
         let Self { config, controller, .. } = robot;
-        let proofs_count = robot.link.requires_proof() && robot.has_proven_neighbor();
+        let proofs_count = robot.link.security().requires_proof() && robot.has_proven_neighbor();
         let is_identified = move |sender| !proofs_count || robot.is_proven(sender);
         let robots = config.trust.is_robust().then(|| robot.obstacles(is_identified));
         let strangers = proofs_count.then(|| {
             let strangers = robot.obstacles(move |sender| !is_identified(sender));
-            strangers.filter(|state| config.agent.task.approaches(controller.agent.state(), state))
+            strangers.filter(|state| config.agent.task.is_approaching(controller.agent.state(), state))
         });
         controller.guard(config, &view, Obstacles { robots, strangers })
     }
 
     /// Neighbors with these addresses as obstacles, at their tracks or at their reported positions.
-    fn obstacles(&self, includes: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
+    fn obstacles(&self, includes: impl Fn(NodeId) -> bool) -> impl Iterator<Item = StateOf<C>> {
         let (task, agent) = (&self.config.agent.task, &self.controller.agent);
         self.table.iter().filter(move |entry| includes(entry.message.sender)).map(move |entry| {
             let track = task.predict(&entry.track.state, agent.tick().saturating_sub(entry.track.sent));
@@ -159,12 +162,12 @@ where
     pub fn learn(&mut self) -> ConsensusReport {
         let mut view = Neighbors::none(false);
         self.table.view_in(self.controller.agent.tick(), &mut view);
-        view.exchange = self.has_turn();
+        view.exchange = self.exchanges_this_tick();
         self.controller.learn(&self.config, &view)
     }
 
     /// Records the command that the actuators execute; `None` if it is unknown.
-    pub fn set_executed(&mut self, command: Option<T::Command>) {
+    pub fn set_executed(&mut self, command: Option<CommandOf<C>>) {
         self.controller.agent.set_executed(command);
     }
 
@@ -174,12 +177,12 @@ where
     }
 
     /// Configuration of the robot.
-    pub fn config(&self) -> &RobotConfig<M, T, P> {
+    pub fn config(&self) -> &ConfigOf<C> {
         &self.config
     }
 
     /// Configuration of the robot, to change between ticks.
-    pub fn config_mut(&mut self) -> &mut RobotConfig<M, T, P> {
+    pub fn config_mut(&mut self) -> &mut ConfigOf<C> {
         &mut self.config
     }
 
@@ -195,16 +198,16 @@ where
 
     /// Length of the longest frame in bytes.
     pub fn max_frame_len(&self) -> usize {
-        self.link.max_len()
+        self.link.max_frame_len()
     }
 
     /// State, parameters and taps of the robot.
-    pub fn agent(&self) -> &Agent<M, T> {
+    pub fn agent(&self) -> &Agent<C::Model, C::Task> {
         &self.controller.agent
     }
 
     /// State, parameters and taps of the robot, mutable.
-    pub fn agent_mut(&mut self) -> &mut Agent<M, T> {
+    pub fn agent_mut(&mut self) -> &mut Agent<C::Model, C::Task> {
         &mut self.controller.agent
     }
 
@@ -225,17 +228,17 @@ where
     }
 
     /// Neighbors in ascending address.
-    pub fn neighbors(&self) -> core::slice::Iter<'_, EntryOf<M, T>> {
+    pub fn neighbors(&self) -> core::slice::Iter<'_, EntryOf<C>> {
         self.table.iter()
     }
 
     /// Neighbors that count, from [`Robot::end_receive`] on.
-    pub fn trusted(&self) -> impl Iterator<Item = &EntryOf<M, T>> + Clone {
+    pub fn trusted(&self) -> impl Iterator<Item = &EntryOf<C>> + Clone {
         self.table.trusted()
     }
 
     /// Restores the local adaptation. Returns false if the learning rule does not allow it.
-    pub fn restore_adaptation(&mut self, bias: T::Command, gain: f32) -> bool {
+    pub fn restore_adaptation(&mut self, bias: CommandOf<C>, gain: f32) -> bool {
         let rule: &Learning = &self.config.agent.learning;
         let restored = LocalAdaptation::restored(bias, gain, rule);
         if let Some(adaptation) = restored {
@@ -245,12 +248,12 @@ where
     }
 
     /// Sets the residue of the ticks in which the robot sends, for radios with time slots.
-    pub fn set_turn(&mut self, turn: u32) {
+    pub fn set_exchange_phase(&mut self, turn: u32) {
         self.controller.turn = turn;
     }
 
     /// Sets the time known from before the start.
-    pub fn set_past(&mut self, past: PastTime) {
+    pub fn set_stored_time(&mut self, past: StoredTime) {
         self.controller.past = past;
     }
 
@@ -273,10 +276,10 @@ where
     /// Time to store for the next start, if the robot sends nothing for `ahead` ticks from now.
     ///
     /// `since` grows with the robot's uptime, not with received frames.
-    pub(crate) fn past_after(&self, ahead: u32) -> PastTime {
+    pub(crate) fn past_after(&self, ahead: u32) -> StoredTime {
         let Controller { past, uptime_ticks, .. } = &self.controller;
         let since = past.since.saturating_add(*uptime_ticks).min(self.tick().max(past.since));
         let sent = self.tick().max(past.until);
-        PastTime { since, until: past.until.max(sent.saturating_add(ahead)) }
+        StoredTime { since, until: past.until.max(sent.saturating_add(ahead)) }
     }
 }

@@ -9,7 +9,7 @@ const RANGE: f32 = 1.0;
 
 type Deep = Layer<'static, 2, 1, 2, Top>;
 type Net = Network<'static, 1, 2, 2, 2, Deep>;
-type Talker = Robot<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>, Link<Exact>, 12>;
+type Talker = Robot<RobotConfig<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>>, Link<Exact>, 12>;
 
 fn parameters(nodes: &[Talker]) -> Vec<Vec<f64>> {
     nodes.iter().map(|node| node.agent().wide().numbers().iter().map(|x| f64::from(*x)).collect()).collect()

@@ -1,7 +1,7 @@
 //! The control loop with failing ports: every failure is counted, and every tick ends.
 
 use crate::common::prelude::*;
-use wdgnn_robot::control_loop::{MAX_FRAMES, PortErrors, SAVE_INTERVAL_TICKS};
+use wdgnn_robot::control_loop::{MAX_FRAMES_PER_TICK, PortErrors, SAVE_INTERVAL_TICKS};
 
 const BYTES: usize = exact::frame_len::<Motion, Taps, Wide>();
 
@@ -28,7 +28,7 @@ fn undisturbed_ticks_send_receive_and_act() {
     assert!(report.command[0] > 0.0);
     let report = board.run(&mut node, 1);
     assert_eq!((report.received, report.neighbors, report.evicted), (0, 0, 1));
-    assert_eq!((report.verdict, report.command), (Verdict::Alone(Isolation::Hold), [0.0, 0.0]));
+    assert_eq!((report.verdict, report.command), (Verdict::Alone(IsolationPhase::Hold), [0.0, 0.0]));
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn failures_of_all_ports_in_one_tick_are_counted() {
 #[test]
 fn missing_states_are_extrapolated() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
-    board.sensor.0 = Ok(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
+    board.sensor.0 = Ok(Measurement::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
     board.run(&mut node, 0);
     let no_number = Motion { position: [f32::NAN, 0.0], velocity: [0.0; 2] };
-    for unusable in [Err(()), Ok(Sensed::now(no_number))] {
+    for unusable in [Err(()), Ok(Measurement::now(no_number))] {
         board.sensor.0 = unusable;
         let before = *node.agent().state();
         let next = node.tick() + 1;
@@ -103,24 +103,24 @@ fn rejected_frames_are_counted_by_error() {
 #[test]
 fn floods_end_reception_but_not_the_tick() {
     let good = frame(2);
-    let most = MAX_FRAMES as usize;
+    let most = MAX_FRAMES_PER_TICK as usize;
     // The limit itself is no flood.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
-    assert_eq!((report.received, report.rejected.of(FrameError::Flood)), (MAX_FRAMES, 0));
+    assert_eq!((report.received, report.rejected.of(FrameError::Flood)), (MAX_FRAMES_PER_TICK, 0));
     // Above the limit, the robot takes one more frame, counts a flood and leaves the rest.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
-    assert_eq!((report.received, report.rejected.of(FrameError::Flood)), (MAX_FRAMES + 1, 1));
+    assert_eq!((report.received, report.rejected.of(FrameError::Flood)), (MAX_FRAMES_PER_TICK + 1, 1));
     assert_eq!(board.air.heard.len(), 2 * most - 1);
     assert_eq!((report.neighbors, board.motors.commands.len()), (1, 1));
     // A radio that always fails does not prolong the tick.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Err(())).collect();
     let report = board.run(&mut node, 0);
-    assert_eq!((report.received, report.errors.receive), (0, MAX_FRAMES + 1));
+    assert_eq!((report.received, report.errors.receive), (0, MAX_FRAMES_PER_TICK + 1));
 }
 
 #[test]
@@ -132,6 +132,6 @@ fn short_buffers_are_send_errors() {
         actuator: &mut board.motors,
         store: &mut board.flash,
     };
-    let report = control_loop::run(&mut node, 0, &mut ports, &mut [0; BYTES - 1]);
+    let report = control_loop::run_tick(&mut node, 0, &mut ports, &mut [0; BYTES - 1]);
     assert_eq!((report.errors.send, board.air.sent.len()), (1, 0));
 }

@@ -40,7 +40,10 @@ fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matr
     dense::exact(&graph.iter().zip(weights).map(row).collect::<Vec<_>>())
 }
 
-fn nodes<M, const F: usize>(model: M, weights: &[Vec<f32>]) -> Vec<Robot<M, Regression<F, 2>, Link<Exact>>>
+fn nodes<M, const F: usize>(
+    model: M,
+    weights: &[Vec<f32>],
+) -> Vec<Robot<RobotConfig<M, Regression<F, 2>>, Link<Exact>>>
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {

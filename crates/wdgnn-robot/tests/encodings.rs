@@ -14,18 +14,18 @@ fn place<L: TestLink>(parts: Payload) -> (u32, u32) {
         let part = u32::from(parts.wide.from / 3);
         return (part / 2, part % 2);
     }
-    let run = if L::FRAMES > 1 { 6 } else { 12 };
+    let run = if L::FRAMES_PER_EXCHANGE > 1 { 6 } else { 12 };
     if parts.wide == ParamRange::NONE {
         (0, u32::from(parts.taps.from / run))
     } else {
-        (u32::from(parts.wide.from / run), L::FRAMES - 1)
+        (u32::from(parts.wide.from / run), L::FRAMES_PER_EXCHANGE - 1)
     }
 }
 
 #[test]
 fn frames_fit_their_radios() {
     fn lengths<E: Encoding, const TAG: usize>() -> (usize, usize) {
-        let longest = |link: &dyn MessageLink<Motion, Taps, Wide>| link.max_len();
+        let longest = |link: &dyn MessageLink<Motion, Taps, Wide>| link.max_frame_len();
         (longest(&open_link::<E>()), longest(&sealed_link::<E, TAG>(&[0; 16])))
     }
     assert_eq!(
@@ -51,7 +51,7 @@ fn encodings_write_and_read_the_bytes_in_the_document() {
         for length in 0..golden.len() {
             assert_eq!(write(&mut link, sent, 5, index, &mut frame[..length]), None);
         }
-        let now = sent.sequence / link.frames();
+        let now = sent.sequence / link.frames_per_exchange();
         let (found, payload): (Numbered<Example>, Payload) = read(&mut link, now, &golden).unwrap();
         assert_eq!(payload, carried, "{name}");
         assert_eq!((found.boot, found.sequence), (3, sent.sequence));
@@ -128,7 +128,7 @@ fn exact_frames_are_the_bytes_in_the_document() {
 fn messages_in_space_do_not_fit_p2p57() {
     use wdgnn_robot::onboard::{ModelOf, OnboardTask};
     fn fits<T: OnboardTask>() -> bool {
-        P2p57::fits::<
+        P2p57::has_room_for::<
             <T as Task>::State,
             <ModelOf<'static, T> as Model>::Taps,
             <ModelOf<'static, T> as Model>::Wide,
@@ -153,7 +153,7 @@ fn messages_that_the_short_header_cannot_represent_are_not_sent() {
 fn every_encoding_carries_the_obstacle_only_flag() {
     fn flag<L: TestLink>(mut link: L) {
         for (degree, obstacle) in [(255, true), (254, false), (0, false)] {
-            for index in 0..L::FRAMES {
+            for index in 0..L::FRAMES_PER_EXCHANGE {
                 let mut sent = full_message(&mut seeded(12), 9, 0);
                 sent.message.degree = degree;
                 let frame = encode(&mut link, &sent, 0, index);
@@ -172,7 +172,7 @@ fn decoded_messages_are_within_half_precision_of_the_encoded_ones() {
         let mut rng = seeded(11);
         for exchange in 0..64 {
             let sent = full_message(&mut rng, 9, exchange);
-            for index in 0..L::FRAMES {
+            for index in 0..L::FRAMES_PER_EXCHANGE {
                 let frame = encode(&mut link, &sent, exchange, index);
                 let (read, parts) = decode(&mut link, 0, &frame).unwrap();
                 let near = |a: &f32, b: &f32| (a - b).abs() <= half_step(*a);
@@ -199,7 +199,7 @@ fn rotation_sends_every_tap_per_exchange_and_every_parameter_once_per_turn() {
             let mut parameters = [0; 48];
             for exchange in first..first + exchanges {
                 let mut taps = [0; 18];
-                for index in 0..L::FRAMES {
+                for index in 0..L::FRAMES_PER_EXCHANGE {
                     let frame = encode(&mut link, &sent, exchange, index);
                     let (_, parts) = decode(&mut link, 0, &frame).unwrap();
                     parts.taps.of_mut(&mut taps).iter_mut().for_each(|count| *count += 1);
@@ -240,7 +240,7 @@ fn frames_of_every_other_length_are_rejected() {
 #[test]
 fn frames_with_a_flipped_bit_are_rejected_or_valid() {
     fn flips<L: TestLink>(mut link: L, reason: impl Fn(usize, u32) -> Option<FrameError>) {
-        let good = encode(&mut link, &full_message(&mut seeded(14), 9, 0), 2, L::FRAMES - 1);
+        let good = encode(&mut link, &full_message(&mut seeded(14), 9, 0), 2, L::FRAMES_PER_EXCHANGE - 1);
         for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
             let mut frame = good.clone();
             frame[offset] ^= 1 << bit;
@@ -335,7 +335,7 @@ fn inadmissible_numbers_are_rejected_at_every_offset() {
         .into_iter()
         .chain(good.map(|x| (x.to_le_bytes(), false)))
         .collect();
-    numbers(open_link::<Exact>(), exact::HEADER_LEN..Exact::max_len::<Motion, Taps, Wide>(), &singles);
+    numbers(open_link::<Exact>(), exact::HEADER_LEN..Exact::max_frame_len::<Motion, Taps, Wide>(), &singles);
     numbers(open_link::<Dot154>(), 17..33, &singles);
     numbers(open_link::<EspNow>(), 17..33, &singles);
     let bad = [0x7c00_u16, 0xfc00, 0x7c01, 0x7e00, 0xffff].map(|half| (half.to_le_bytes(), true));

@@ -22,7 +22,7 @@ fn step<L: TestLink>(robots: &mut [RobotOn<L>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
         robot.sense(tick, seen(motion(id, tick)));
-        if robot.has_turn() {
+        if robot.exchanges_this_tick() {
             sent[id] = robot.says();
         }
     }
@@ -63,7 +63,7 @@ fn addresses_select_the_tick_of_the_exchange() {
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
             robot.sense(tick, seen(REST));
-            robot.has_turn()
+            robot.exchanges_this_tick()
         });
         assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
     }
@@ -137,7 +137,7 @@ fn send_errors_are_counted_per_frame() {
         actuator: &mut board.motors,
         store: &mut board.flash,
     };
-    assert_eq!(control_loop::open(&mut robot, DIVISOR, &mut ports, &mut [0; 27]).send, 4);
+    assert_eq!(control_loop::begin_tick(&mut robot, DIVISOR, &mut ports, &mut [0; 27]).send, 4);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn omitted_parameters_are_not_mixed() {
     other.sense(0, seen(motion(1, 0)));
     let payload = Payload { taps: ParamRange::ALL, wide: ParamRange::NONE };
     let reception = Reception { payload, ..Reception::whole(0) };
-    robot.accept(&other.message(), &reception).unwrap();
+    robot.receive_decoded(&other.message(), &reception).unwrap();
     robot.finish();
     assert_eq!(robot.agent().wide(), &offline);
 }

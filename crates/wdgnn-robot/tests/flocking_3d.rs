@@ -5,7 +5,7 @@ use wdgnn_core::{
     model::shape::Shape,
     weights::{self, Header, TaskSettings},
 };
-use wdgnn_link::encoding::half::TAG_LEN;
+use wdgnn_link::encoding::half::MAX_TAG_LEN;
 use wdgnn_robot::onboard::{self, MAX_BUFFER_LEN, OnboardTask};
 
 type Space = Flocking<3>;
@@ -56,7 +56,8 @@ fn flown<L: MessageLink<Motion<3>, SpaceTaps, SpaceWide>>(link: fn() -> L) -> f3
         Motion { position: [2.0, 0.0, 0.5], velocity: [-1.0, 1.0, 0.5] },
         Motion { position: [0.0, 2.0, -0.5], velocity: [0.0, -1.0, 0.5] },
     ];
-    let mut robots = [0, 1, 2].map(|id| onboard::robot::<Space, _>(id, &weights, link()).unwrap());
+    let mut robots =
+        [0, 1, 2].map(|id| onboard::robot_from_weights::<Space, _>(id, &weights, link()).unwrap());
     for tick in 0..200 {
         let frames = [0, 1, 2].map(|id: usize| {
             assert!(robots[id].sense(tick, seen(motions[id])));
@@ -97,23 +98,23 @@ fn robots_in_space_reach_a_common_velocity_on_every_radio() {
 #[test]
 fn frames_in_space_fit_their_radios() {
     fn length(link: &impl MessageLink<Motion<3>, SpaceTaps, SpaceWide>) -> usize {
-        link.max_len()
+        link.max_frame_len()
     }
     let header = 17;
     assert_eq!(length(&open_link::<Exact>()), 22 + 24 + 108 + 432);
     assert!(length(&sealed_link::<Exact, 8>(&[7; 16])) < MAX_BUFFER_LEN);
     // Six wide parameters fit, twelve do not.
     assert_eq!(length(&open_link::<Dot154>()), header + 24 + 54 + 12);
-    assert!(length(&open_link::<Dot154>()) + TAG_LEN <= 116);
+    assert!(length(&open_link::<Dot154>()) + MAX_TAG_LEN <= 116);
     assert_eq!(length(&open_link::<EspNow>()), header + 24 + 54 + 2 * 73);
-    assert!(length(&open_link::<EspNow>()) + TAG_LEN <= 250);
+    assert!(length(&open_link::<EspNow>()) + MAX_TAG_LEN <= 250);
 }
 
 #[test]
 fn all_wide_parameters_arrive_in_one_turn() {
     let file = file();
     let weights = Weights::open(&file.0).unwrap();
-    let robot = |id| onboard::robot::<Space, _>(id, &weights, open_link::<Dot154>()).unwrap();
+    let robot = |id| onboard::robot_from_weights::<Space, _>(id, &weights, open_link::<Dot154>()).unwrap();
     let (mut speaker, mut listener) = (robot(1), robot(2));
     let mut said = *speaker.agent().wide();
     said.numbers_mut().iter_mut().zip(1_u8..).for_each(|(w, number)| *w = number.into());
@@ -137,6 +138,6 @@ fn robots_in_space_reject_weights_for_the_plane() {
     let sum = weights::crc_32(&file.0[..covered]);
     file.0[covered..].copy_from_slice(&sum.to_le_bytes());
     let weights = Weights::open(&file.0).unwrap();
-    let refused = onboard::robot::<Space, _>(0, &weights, open_link::<Exact>()).unwrap_err();
+    let refused = onboard::robot_from_weights::<Space, _>(0, &weights, open_link::<Exact>()).unwrap_err();
     assert_eq!(refused.to_string(), "Task differs: 3 here, 1 in the weight file");
 }

@@ -48,15 +48,15 @@ fn assert_agreement<L: TestLink, F: Frame + DeserializeOwned>(mut link: L, bytes
     }
 }
 
-fn outgoing<S, L, W>(sent: &Numbered<Message<S, L, W>>, round: u32) -> Outgoing<'_, S, L, W> {
+fn outgoing<S, L, W>(sent: &Numbered<Message<S, L, W>>, round: u32) -> OutgoingMessage<'_, S, L, W> {
     let Numbered { boot, sequence, message } = sent;
-    Outgoing { message, boot: *boot, sequence: *sequence, model: MODEL, round }
+    OutgoingMessage { message, boot: *boot, sequence: *sequence, model: MODEL, round }
 }
 
 /// Checks that a robot's open link sends the frames of its encoding.
 fn assert_links(sent: &Numbered, exchange: u32) {
     fn assert_link<L: TestLink>(mut link: L, sent: &Numbered, exchange: u32) {
-        for index in 0..L::FRAMES {
+        for index in 0..L::FRAMES_PER_EXCHANGE {
             let frame = robot_encode(&mut link, sent, exchange, index);
             assert_eq!(frame, encoded::<L::Encoding, _, _, _>(&outgoing(sent, exchange), index));
         }
@@ -69,7 +69,7 @@ fn assert_links(sent: &Numbered, exchange: u32) {
 }
 
 /// Checks encodings on a message of a network with two layers, with taps and parameters that fill no piece.
-fn assert_two_layers(out: &Outgoing<'_, Motion, LayerTaps, LayerWide>) {
+fn assert_two_layers(out: &OutgoingMessage<'_, Motion, LayerTaps, LayerWide>) {
     let exchange = out.round;
     let Message { state: motion, taps: lines, wide: filter, .. } = &out.message;
     let floats: Floats<4> = Floats::new(&state(motion));
@@ -105,8 +105,8 @@ fn assert_two_layers(out: &Outgoing<'_, Motion, LayerTaps, LayerWide>) {
 }
 
 /// Checks the encodings that messages in space fit into.
-fn assert_space(out: &Outgoing<'_, Motion<3>, SpaceTaps, SpaceWide>) {
-    let in_round = |round| Outgoing { round, ..*out };
+fn assert_space(out: &OutgoingMessage<'_, Motion<3>, SpaceTaps, SpaceWide>) {
+    let in_round = |round| OutgoingMessage { round, ..*out };
     let floats = Floats::new(&state(&out.message.state));
     let all = Halves::<27>::new(&taps(&out.message.taps, 0));
     let frame = ExactFrame {
@@ -205,14 +205,14 @@ fn frame_types_and_encodings_reject_equal_damage() {
 fn sealed_frame_types_open_to_their_message() {
     fn opens<L: TestLink, S: TestLink>(mut open: L, mut sealed: S, sequence: u32) {
         let sent = full_message(&mut seeded(5), 9, sequence);
-        for index in 0..L::FRAMES {
+        for index in 0..L::FRAMES_PER_EXCHANGE {
             let inside = AnyFrame::decode(&robot_encode(&mut open, &sent, 3, index)).unwrap();
             let bytes = robot_encode(&mut sealed, &sent, 3, index);
             let frame = AnyFrame::decode(&bytes).unwrap();
             let mut again = vec![0; bytes.len() + 8];
             let length = postcard::to_slice(&frame, &mut again).unwrap().len();
             assert_eq!(again[1..length], bytes, "an enum has its variant first");
-            let now = sequence / L::FRAMES + 1000;
+            let now = sequence / L::FRAMES_PER_EXCHANGE + 1000;
             let mut copy = bytes.clone();
             assert_eq!(AnyFrame::open(&Aes::new(&KEY), MODEL, now, &mut copy), Ok(inside));
             assert_eq!(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const NOT_FINITE: [f32; 4] = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
 /// Command and verdict of a node that has received one neighbor.
-fn command<M, T, const N: usize>(robot: &mut Robot<M, T, Link<Exact>, N>) -> (M::Output, Verdict)
+fn command<M, T, const N: usize>(robot: &mut Robot<RobotConfig<M, T>, Link<Exact>, N>) -> (M::Output, Verdict)
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
@@ -25,7 +25,7 @@ fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
     let network = Net::over(numbers.leak(), Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
     let state = Signal([0.5]);
-    let mut robot: Robot<_, _, _, 4> = node(1, model, Regression::new(), Learning::OFF, state);
+    let mut robot: Robot<_, _, 4> = node(1, model, Regression::new(), Learning::OFF, state);
     let mut neighbor = robot.message();
     neighbor.sender = 2;
     robot.sense(0, seen(state));
@@ -39,7 +39,7 @@ fn flocking(output: [f32; 2]) -> ([f32; 2], Verdict) {
     let biases = numbers.len() - 2;
     numbers[biases..].copy_from_slice(&output);
     let model: FoldedNet = Folded::new(network_over(numbers.leak()), Metric::Paper);
-    let mut robot: Robot<_, _, _> = node(1, model, TASK, Learning::OFF, REST);
+    let mut robot: Robot<_, _> = node(1, model, TASK, Learning::OFF, REST);
     let far = Motion { position: [5.0, 5.0], velocity: [0.0; 2] };
     let mut neighbor = neighbor_message(&mut seeded(1), &robot.config().agent.model, 2, far);
     neighbor.taps.line.numbers_mut().fill(0.0);
@@ -56,7 +56,7 @@ fn on_every_axis<const O: usize>() {
         output[axis] = bad;
         let (command, verdict) = unlimited(output);
         assert_eq!(verdict, Verdict::NotFinite, "{bad} on axis {axis} of {O}");
-        let fallback = Regression::<1, O>::new().fallback(&Signal([0.5]), Isolation::Hold);
+        let fallback = Regression::<1, O>::new().fallback_command(&Signal([0.5]), IsolationPhase::Hold);
         assert_eq!(command, fallback, "{bad} on axis {axis} of {O}");
     }
 }

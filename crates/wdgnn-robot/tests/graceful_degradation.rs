@@ -29,7 +29,7 @@ fn held_neighbors_keep_their_taps_but_not_their_parameters() {
         assert!((held.message.state.position[0] - flown).abs() < 1.0e-6, "it is extrapolated");
     }
     node.sense(3, seen(REST));
-    assert_eq!(node.finish().verdict, Verdict::Alone(Isolation::Hold));
+    assert_eq!(node.finish().verdict, Verdict::Alone(IsolationPhase::Hold));
     assert_eq!(node.agent().taps().line.0[1], [0.0; 6]);
 }
 
@@ -41,9 +41,9 @@ fn isolated_robots_hold_slow_down_and_stop() {
         node.sense(tick, seen(own));
         let TickResult { command, verdict, .. } = node.finish();
         let (phase, expected) = match tick {
-            0..100 => (Isolation::Hold, [0.0, 0.0]),
-            100..200 => (Isolation::Slow, [-0.5, 0.02]),
-            _ => (Isolation::Stop, own.velocity.map(|v| -v / 0.1)),
+            0..100 => (IsolationPhase::Hold, [0.0, 0.0]),
+            100..200 => (IsolationPhase::Slow, [-0.5, 0.02]),
+            _ => (IsolationPhase::Stop, own.velocity.map(|v| -v / 0.1)),
         };
         assert_eq!((command, verdict), (expected, Verdict::Alone(phase)), "tick {tick}");
     }
@@ -124,5 +124,5 @@ fn inadmissible_parameters_cannot_be_set() {
         assert!(!node.agent_mut().set_wide(&wide));
         assert_eq!(*node.agent().wide(), before);
     }
-    assert_eq!(node.link().model(), MODEL);
+    assert_eq!(node.link().model_checksum(), MODEL);
 }

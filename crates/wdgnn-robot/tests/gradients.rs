@@ -17,7 +17,7 @@ fn network_around(output: [f32; 2]) -> Net {
 }
 
 /// A node in flight with three neighbors that have full delay lines.
-type Flying<M> = Robot<M, Flocking, Link<Exact>, 4>;
+type Flying<M> = Robot<RobotConfig<M, Flocking>, Link<Exact>, 4>;
 
 fn flying<M>(model: M, learning: Learning) -> Flying<M>
 where

@@ -22,14 +22,14 @@ fn esb32(key: &Key) -> SealedEsb32 {
 fn flipped_bits_are_rejected() {
     fn flips<L: TestLink>(sealed: fn(&Key) -> L) {
         let good = encode(&mut sealed(&KEY), &full_message(&mut seeded(21), 9, 400), 1, 0);
-        let now = 400 / L::FRAMES;
+        let now = 400 / L::FRAMES_PER_EXCHANGE;
         let mut receiver = sealed(&KEY);
         assert_eq!(
             decode(&mut receiver, 0, &good),
             Err(FrameError::OutOfWindow),
             "it starts to listen at tick 0"
         );
-        let timely = now - LATE_TICKS..=now + GUARD_TICKS;
+        let timely = now - MAX_FRAME_AGE_TICKS..=now + MAX_FRAME_LEAD_TICKS;
         for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
             let mut frame = good.clone();
             frame[offset] ^= 1 << bit;
@@ -39,8 +39,11 @@ fn flipped_bits_are_rejected() {
                 matches!(refusal, FrameError::Forged | FrameError::OutOfWindow),
                 "bit {bit} of byte {offset}"
             );
-            let sequence = receiver.id(now, &frame).unwrap().sequence;
-            assert_eq!(refusal == FrameError::OutOfWindow, !timely.contains(&(sequence / L::FRAMES)));
+            let sequence = receiver.frame_id(now, &frame).unwrap().sequence;
+            assert_eq!(
+                refusal == FrameError::OutOfWindow,
+                !timely.contains(&(sequence / L::FRAMES_PER_EXCHANGE))
+            );
         }
         assert!(decode(&mut receiver, now, &good).is_ok(), "rejected frames leave no trace");
     }
@@ -77,7 +80,7 @@ fn frames_under_another_key_or_model_are_rejected() {
         // Another model under this key is distinguishable only where the header names the model.
         let frame = encode(&mut sealed(1, &KEY), &sent, 1, 0);
         assert_eq!(frame.len(), good.len());
-        let header = L::Encoding::header(&frame, 0).unwrap();
+        let header = L::Encoding::read_header(&frame, 0).unwrap();
         let reason = if header.model.is_some() { FrameError::Model } else { FrameError::Forged };
         assert_eq!(decode(&mut sealed(MODEL, &KEY), 0, &frame), Err(reason));
         // A plain frame.
@@ -100,7 +103,7 @@ fn replays_are_rejected_for_every_boot_count() {
             encode(&mut sealed(&KEY), &Numbered { boot, ..sent }, 1, 0)
         };
         let mut receiver = sealed(&KEY);
-        let (first, now) = (100 * L::FRAMES, 100);
+        let (first, now) = (100 * L::FRAMES_PER_EXCHANGE, 100);
         assert!(decode(&mut receiver, now, &frame(1, first + 1)).is_ok());
         for boot in [0, 1, 2, 65_535] {
             assert_eq!(
@@ -112,7 +115,7 @@ fn replays_are_rejected_for_every_boot_count() {
         }
         assert!(decode(&mut receiver, now, &frame(1, first + 2)).is_ok());
         assert!(
-            decode(&mut receiver, now + 1, &frame(0, first + L::FRAMES + 2)).is_ok(),
+            decode(&mut receiver, now + 1, &frame(0, first + L::FRAMES_PER_EXCHANGE + 2)).is_ok(),
             "a restarted robot lost its boot count"
         );
     }
@@ -123,19 +126,19 @@ fn replays_are_rejected_for_every_boot_count() {
 fn one_spoofed_frame_silences_a_robot_only_within_the_guard_time() {
     fn spoofed<L: TestLink>(sealed: fn(&Key) -> L) {
         let said = |boot, tick: u32| {
-            let sent = full_message(&mut seeded(31), 9, tick * L::FRAMES);
+            let sent = full_message(&mut seeded(31), 9, tick * L::FRAMES_PER_EXCHANGE);
             encode(&mut sealed(&KEY), &Numbered { boot, ..sent }, 1, 0)
         };
         let mut receiver = sealed(&KEY);
         assert!(decode(&mut receiver, 99, &said(3, 99)).is_ok());
         // The largest boot count, with the newest acceptable tick.
-        let largest = if L::FRAMES > 1 { 65_535 } else { u32::MAX - 1 };
-        for ahead in [1000, GUARD_TICKS + 1] {
+        let largest = if L::FRAMES_PER_EXCHANGE > 1 { 65_535 } else { u32::MAX - 1 };
+        for ahead in [1000, MAX_FRAME_LEAD_TICKS + 1] {
             assert_eq!(decode(&mut receiver, 100, &said(largest, 100 + ahead)), Err(FrameError::OutOfWindow));
         }
-        assert!(decode(&mut receiver, 100, &said(largest, 100 + GUARD_TICKS)).is_ok());
+        assert!(decode(&mut receiver, 100, &said(largest, 100 + MAX_FRAME_LEAD_TICKS)).is_ok());
         let mut silenced = (101..).take_while(|tick| decode(&mut receiver, *tick, &said(3, *tick)).is_err());
-        assert_eq!(silenced.by_ref().count(), GUARD_TICKS as usize, "then it is accepted again");
+        assert_eq!(silenced.by_ref().count(), MAX_FRAME_LEAD_TICKS as usize, "then it is accepted again");
     }
     for_sealed_links!(spoofed);
 }
@@ -144,7 +147,7 @@ fn one_spoofed_frame_silences_a_robot_only_within_the_guard_time() {
 fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
     fn recovers<L: TestLink>(sealed: fn(&Key) -> L, interval: u32) {
         const ROBOTS: u16 = 12;
-        let behavior = offline().with_interval(interval).robust();
+        let behavior = offline().with_exchange_interval(interval).robust();
         let mut robots: Vec<_> = (0..ROBOTS).map(|id| robot_on(id, behavior, sealed(&KEY))).collect();
         let at = |id: u16, tick: u32| Motion {
             position: [f32::from(id) + 0.01 * tick as f32, 0.0],
@@ -155,7 +158,7 @@ fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
             let mut air = Vec::new();
             for (id, robot) in (0..).zip(&mut robots) {
                 robot.sense(now, seen(at(id, now)));
-                if robot.sends() {
+                if robot.sends_this_tick() {
                     air.extend(robot.says().into_iter().map(|frame| (id, frame)));
                 }
             }
@@ -163,8 +166,11 @@ fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
                 // The newest acceptable tick, another place and the largest boot count, before any honest frame.
                 for id in 0..ROBOTS {
                     let mut liar = robot_on(id, behavior, sealed(&KEY));
-                    liar.link_mut().set_boot(65_534);
-                    liar.sense(now + GUARD_TICKS, seen(Motion { position: [50.0; 2], velocity: [0.0; 2] }));
+                    liar.link_mut().set_boot_count(65_534);
+                    liar.sense(
+                        now + MAX_FRAME_LEAD_TICKS,
+                        seen(Motion { position: [50.0; 2], velocity: [0.0; 2] }),
+                    );
                     air.splice(0..0, liar.says().into_iter().map(|frame| (u16::MAX, frame)));
                     spoofs += 1;
                 }
@@ -198,10 +204,10 @@ fn addresses_outside_the_swarm_are_rejected() {
     let mut receiver = dot154(&KEY).with_swarm_size(10);
     for sender in [10, 11, 500, u16::MAX] {
         assert_eq!(decode(&mut receiver, 0, &of(sender)), Err(FrameError::UnknownSender), "{sender}");
-        assert_eq!(receiver.authenticate(1000, 0, &of(sender)), None);
+        assert_eq!(receiver.authenticate_late_frame(1000, 0, &of(sender)), None);
     }
     for sender in [0, 9] {
-        assert!(receiver.authenticate(1000, 0, &of(sender)).is_some());
+        assert!(receiver.authenticate_late_frame(1000, 0, &of(sender)).is_some());
         assert!(decode(&mut receiver, 0, &of(sender)).is_ok());
     }
     let mut receiver = dot154(&KEY).with_swarm_size(0);
@@ -251,16 +257,16 @@ fn esb32_continues_when_its_short_sequence_wraps() {
 #[test]
 fn frames_are_accepted_only_within_the_time_window() {
     fn window<L: TestLink>(sealed: fn(&Key) -> L) {
-        let frames = L::FRAMES;
+        let frames = L::FRAMES_PER_EXCHANGE;
         for last in [0, frames - 1] {
             let good =
                 encode(&mut sealed(&KEY), &full_message(&mut seeded(27), 9, 1000 * frames + last), 0, 0);
             for (now, fits) in [
-                (1000 - GUARD_TICKS - 1, false),
-                (1000 - GUARD_TICKS, true),
+                (1000 - MAX_FRAME_LEAD_TICKS - 1, false),
+                (1000 - MAX_FRAME_LEAD_TICKS, true),
                 (1000, true),
-                (1000 + LATE_TICKS, true),
-                (1000 + LATE_TICKS + 1, false),
+                (1000 + MAX_FRAME_AGE_TICKS, true),
+                (1000 + MAX_FRAME_AGE_TICKS + 1, false),
                 (1 << 20, false),
             ] {
                 let mut receiver = sealed(&KEY);
@@ -278,7 +284,7 @@ fn frames_are_accepted_only_within_the_time_window() {
 fn silent_senders_are_forgotten_and_not_replayed() {
     fn forgets<L: TestLink>(sealed: fn(&Key) -> L) {
         let of = |sender: usize, tick: u32| {
-            let sent = full_message(&mut seeded(28), sender as u16, tick * L::FRAMES);
+            let sent = full_message(&mut seeded(28), sender as u16, tick * L::FRAMES_PER_EXCHANGE);
             encode(&mut sealed(&KEY), &sent, 0, 0)
         };
         let mut receiver = sealed(&KEY);
@@ -289,14 +295,20 @@ fn silent_senders_are_forgotten_and_not_replayed() {
         }
         // A full list of identities, as far ahead as accepted; then they fall silent.
         for sender in 0..MAX_SENDERS {
-            assert!(decode(&mut receiver, 10, &of(sender, 10 + GUARD_TICKS)).is_ok());
-            assert_eq!(decode(&mut receiver, 10, &of(sender, 10 + GUARD_TICKS)), Err(FrameError::Replayed));
+            assert!(decode(&mut receiver, 10, &of(sender, 10 + MAX_FRAME_LEAD_TICKS)).is_ok());
+            assert_eq!(
+                decode(&mut receiver, 10, &of(sender, 10 + MAX_FRAME_LEAD_TICKS)),
+                Err(FrameError::Replayed)
+            );
         }
-        for now in 10..=10 + FORGET_TICKS {
+        for now in 10..=10 + SENDER_TIMEOUT_TICKS {
             assert_eq!(decode(&mut receiver, now, &of(200, now)), Err(FrameError::TooManySenders));
         }
-        let now = 10 + FORGET_TICKS + 1;
-        assert_eq!(decode(&mut receiver, now, &of(0, 10 + GUARD_TICKS)), Err(FrameError::OutOfWindow));
+        let now = 10 + SENDER_TIMEOUT_TICKS + 1;
+        assert_eq!(
+            decode(&mut receiver, now, &of(0, 10 + MAX_FRAME_LEAD_TICKS)),
+            Err(FrameError::OutOfWindow)
+        );
         // A forged newcomer evicts no sender.
         let mut forged = of(200, now);
         *forged.last_mut().unwrap() ^= 1;
@@ -318,7 +330,7 @@ fn silent_senders_are_forgotten_and_not_replayed() {
 /// Sender, boot and sequence of each frame, the content of its nonce.
 fn nonces<L: TestLink>(sent: &[Vec<u8>]) -> Vec<(u16, u32, u32)> {
     let nonce = |frame: &Vec<u8>| {
-        L::Encoding::header(frame, 0).map(|found| (found.id.sender, found.id.boot, found.id.sequence))
+        L::Encoding::read_header(frame, 0).map(|found| (found.id.sender, found.id.boot, found.id.sequence))
     };
     sent.iter().filter_map(nonce).collect()
 }
@@ -339,10 +351,10 @@ fn nonces_are_unique_over_restarts_and_clock_jumps() {
             }
         }
         let mut used = nonces::<L>(&board.air.sent);
-        assert_eq!(used.len(), 5 * 33 * L::FRAMES as usize);
+        assert_eq!(used.len(), 5 * 33 * L::FRAMES_PER_EXCHANGE as usize);
         used.sort_unstable();
         used.dedup();
-        assert_eq!(used.len(), 5 * 33 * L::FRAMES as usize);
+        assert_eq!(used.len(), 5 * 33 * L::FRAMES_PER_EXCHANGE as usize);
     }
     restarts(dot154);
     restarts(esb32);
@@ -362,14 +374,14 @@ fn exhausted_sequences_stop_sending() {
 fn exhausted_boot_counts_stop_sending_for_ever() {
     let mut board = Board::new();
     let mut last = robot_on(1, offline(), dot154(&KEY));
-    last.link_mut().set_boot(u32::MAX - 2);
+    last.link_mut().set_boot_count(u32::MAX - 2);
     board.flash.resume(&mut last).unwrap();
     let said = [true, false, false].map(|speaks| {
         let mut robot = robot_on(1, offline(), dot154(&KEY));
         board.flash.resume(&mut robot).unwrap();
         robot.sense(5, seen(REST));
         assert_eq!(robot.send(0, &mut [0; 200]).is_some(), speaks);
-        robot.link().boot()
+        robot.link().boot_count()
     });
     assert_eq!(said, [u32::MAX - 1, u32::MAX, u32::MAX]);
 }
@@ -390,17 +402,17 @@ fn debug_output_hides_the_key() {
 
 fn assert_adds_a_tag<E: Encoding + core::fmt::Debug, const TAG: usize>() {
     let (open, mut sealed) = (open_link::<E>(), sealed_link::<E, TAG>(&KEY));
-    assert_eq!((open.frames(), open.is_sealed()), (E::FRAMES, false));
-    assert_eq!((sealed.frames(), sealed.is_sealed()), (E::FRAMES, true));
-    let longest = |link: &dyn MessageLink<Motion, Taps, Wide>| link.max_len();
+    assert_eq!((open.frames_per_exchange(), open.is_sealed()), (E::FRAMES_PER_EXCHANGE, false));
+    assert_eq!((sealed.frames_per_exchange(), sealed.is_sealed()), (E::FRAMES_PER_EXCHANGE, true));
+    let longest = |link: &dyn MessageLink<Motion, Taps, Wide>| link.max_frame_len();
     assert_eq!(longest(&sealed), longest(&open) + TAG);
-    let longest = |link: &dyn MessageLink<Motion, HugeTaps, HugeWide>| link.max_len();
+    let longest = |link: &dyn MessageLink<Motion, HugeTaps, HugeWide>| link.max_frame_len();
     assert_eq!(longest(&sealed), longest(&open) + TAG);
     // The identity is readable without the key.
     let frame = encode(&mut sealed, &full_message(&mut seeded(1), 9, 7), 0, 0);
     let id = Some(FrameId { sender: 9, boot: 3, sequence: 7 });
-    assert_eq!((sealed.id(7, &frame), open.id(7, &frame)), (id, id));
-    assert_eq!(E::header(&frame, 7).map(|header| header.id), id);
+    assert_eq!((sealed.frame_id(7, &frame), open.frame_id(7, &frame)), (id, id));
+    assert_eq!(E::read_header(&frame, 7).map(|header| header.id), id);
 }
 
 #[test]
@@ -409,7 +421,7 @@ fn sealing_adds_a_tag_to_the_encoding() {
     assert_adds_a_tag::<Dot154, 8>();
     assert_adds_a_tag::<EspNow, 8>();
     assert_adds_a_tag::<Esb32, 4>();
-    assert!(!Dot154::fits::<Motion, HugeTaps, HugeWide>(), "the dimensions exceed a frame");
+    assert!(!Dot154::has_room_for::<Motion, HugeTaps, HugeWide>(), "the dimensions exceed a frame");
 }
 
 #[test]
@@ -418,7 +430,7 @@ fn only_content_that_fits_is_sealed() {
         let insider = Insider { content: &vec![7; content], flip: (0, 0) };
         let Numbered { boot, sequence, message } = &full_message(&mut seeded(1), 9, 7);
         let (boot, sequence) = (*boot, *sequence);
-        let out = Outgoing { message, boot, sequence, model: MODEL, round: 0 };
+        let out = OutgoingMessage { message, boot, sequence, model: MODEL, round: 0 };
         insider.write::<Dot154, TAG, _, _, _>(&KEY, &out, &mut vec![0; room])
     }
     let header = Dot154::HEADER_LEN;

@@ -15,10 +15,13 @@ const NUMBERS: [f32; 10] =
     [0.0, 1.0, -1.0e6, LARGEST, -LARGEST, f32::NAN, f32::INFINITY, f32::MAX, 1.0e-40, f32::MIN_POSITIVE];
 
 /// Content of a valid frame with a few wrong numbers, random bytes, or another length. `None` if the header cannot hold the sequence.
-fn content<E: Encoding>(random: &mut ChaCha8Rng, out: &Outgoing<'_, Motion, Taps, Wide>) -> Option<Vec<u8>> {
+fn content<E: Encoding>(
+    random: &mut ChaCha8Rng,
+    out: &OutgoingMessage<'_, Motion, Taps, Wide>,
+) -> Option<Vec<u8>> {
     let mut frame = [0; 512];
-    let index = random.random_range(0..E::FRAMES);
-    let out = Outgoing { round: random.random_range(0..50), ..*out };
+    let index = random.random_range(0..E::FRAMES_PER_EXCHANGE);
+    let out = OutgoingMessage { round: random.random_range(0..50), ..*out };
     let length = E::encode(&out, index, &mut frame)?;
     let mut content = frame[E::HEADER_LEN..length].to_vec();
     match random.random_range(0..20) {
@@ -56,11 +59,12 @@ fn held_within_limits<E: Encoding + core::fmt::Debug, const TAG: usize>(seed: u6
             let state = Motion { position: [2.0 * angle.cos(), 2.0 * angle.sin()], velocity: [0.0; 2] };
             let message = neighbor_message(&mut random, &model, sender, state);
             // Sequences increase; a few are random.
-            let (mut boot, mut sequence) = (0, tick * E::FRAMES + number % E::FRAMES);
+            let (mut boot, mut sequence) =
+                (0, tick * E::FRAMES_PER_EXCHANGE + number % E::FRAMES_PER_EXCHANGE);
             if random.random_bool(0.05) {
                 (boot, sequence) = (random.random_range(0..3), random.random());
             }
-            let out = Outgoing { message: &message, boot, sequence, model: MODEL, round: tick };
+            let out = OutgoingMessage { message: &message, boot, sequence, model: MODEL, round: tick };
             let Some(content) = content::<E>(&mut random, &out) else { continue };
             let bits = if random.random_bool(0.02) { 1 << random.random_range(0..8) } else { 0 };
             let insider = Insider { content: &content, flip: (random.random_range(0..30), bits) };

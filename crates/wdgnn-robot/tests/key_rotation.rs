@@ -51,7 +51,7 @@ impl Swarm {
     }
 
     fn epochs(&self) -> Vec<u8> {
-        self.on_air.robots.iter().map(|(robot, _)| robot.link().key_epoch()).collect()
+        self.on_air.robots.iter().map(|(robot, _)| robot.link().security().key_epoch()).collect()
     }
 
     fn known(&self, robot: usize) -> Vec<u16> {
@@ -201,11 +201,11 @@ fn new_keys_are_stored_at_once_and_retried_after_a_failure() {
     for tick in 0..=AT {
         board.run(&mut again, tick);
     }
-    assert_eq!(again.link().key_epoch(), 1);
+    assert_eq!(again.link().security().key_epoch(), 1);
     let behavior = offline().robust();
     let mut flashed = robot_on(2, behavior, dot154(2, &[9; 16], 0));
     board.flash.resume(&mut flashed).unwrap();
-    assert_eq!(flashed.link().key_epoch(), 0);
+    assert_eq!(flashed.link().security().key_epoch(), 0);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn earlier_epochs_are_never_accepted_again() {
     for tick in 0..200 {
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.link().key_epoch(), 2);
+    assert_eq!(robot.link().security().key_epoch(), 2);
     for epoch in 0..=1 {
         assert_eq!(hear(&mut robot, epoch, 1_000), Err(FrameError::Replayed));
     }
@@ -227,7 +227,10 @@ fn earlier_epochs_are_never_accepted_again() {
     // Nor after a restart, nor for a newer image.
     board.run(&mut robot, 200);
     let mut again = start(2, &mut board);
-    assert_eq!((again.link().key_epoch(), hear(&mut again, 2, 10)), (2, Err(FrameError::Replayed)));
+    assert_eq!(
+        (again.link().security().key_epoch(), hear(&mut again, 2, 10)),
+        (2, Err(FrameError::Replayed))
+    );
     let behavior = offline().robust();
     let mut spare = robot_on(2, behavior, dot154(2, &swarm_key(&MASTER, 3), 3));
     assert_eq!(hear(&mut spare, 2, 10), Err(FrameError::Replayed));
@@ -355,7 +358,7 @@ fn links_without_key_rotation_keep_their_key() {
     for tick in 0..300 {
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.link().key_epoch(), 0);
+    assert_eq!(robot.link().security().key_epoch(), 0);
 }
 
 #[test]
@@ -369,17 +372,17 @@ fn restarted_robots_change_the_key_by_time_or_by_a_neighbor() {
     // A robot alone changes after one second.
     let (mut robot, mut board) = begun();
     for tick in 0..=100 {
-        assert_eq!(robot.link().key_epoch(), 0, "tick {tick}");
+        assert_eq!(robot.link().security().key_epoch(), 0, "tick {tick}");
         board.run(&mut robot, tick);
     }
-    assert_eq!(robot.link().key_epoch(), 1);
+    assert_eq!(robot.link().security().key_epoch(), 1);
     // A robot that receives a frame under the new key changes in the next tick, and that frame is used.
     let (mut robot, mut board) = begun();
     let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
     let key = swarm_key(&MASTER, 1);
     let mut other = robot_on(3, offline(), dot154(3, &key, 1));
     for tick in 0..4 {
-        assert_eq!(robot.link().key_epoch(), u8::from(tick == 3), "tick {tick}");
+        assert_eq!(robot.link().security().key_epoch(), u8::from(tick == 3), "tick {tick}");
         if tick == 1 {
             other.sense(tick, seen(there));
             board.air.heard.extend(other.says().into_iter().map(Ok));
@@ -395,7 +398,7 @@ fn after_the_change_only_updates_of_its_tick_are_accepted() {
     let mut swarm = Swarm::new(2, 0.0);
     swarm.fly_until(AT + 20, None);
     let robot = &mut swarm.on_air.robots[0].0;
-    assert_eq!(robot.link().key_epoch(), 1);
+    assert_eq!(robot.link().security().key_epoch(), 1);
     assert_eq!(
         robot.receive(&mut notice(7, 1, AT + 7, 8)),
         Err(FrameError::Replayed),

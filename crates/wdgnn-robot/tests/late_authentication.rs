@@ -2,7 +2,7 @@
 //! never recordings of known robots or forgeries.
 
 use crate::common::prelude::*;
-use wdgnn_robot::control_loop::MAX_LATE_AUTH;
+use wdgnn_robot::control_loop::MAX_LATE_AUTHENTICATIONS;
 
 const KEY: Key = [7; 16];
 const FAR: u32 = 500;
@@ -26,7 +26,7 @@ fn frames_before_the_start_of_the_listener_are_not_authenticated() {
     fn authenticated<L: TestLink>(sealed: fn(&Key) -> L) {
         let mut speaker = member(2, sealed(&KEY));
         let frame = said(&mut speaker, FAR);
-        let is_authentic = |since| sealed(&KEY).authenticate(FAR, since, &frame).is_some();
+        let is_authentic = |since| sealed(&KEY).authenticate_late_frame(FAR, since, &frame).is_some();
         assert!(is_authentic(0) && is_authentic(FAR));
         assert!(!is_authentic(FAR + 1));
     }
@@ -45,8 +45,8 @@ fn members_with_another_clock_are_authenticated_without_side_effects() {
             assert_eq!(listener.hears(&frame), Err(FrameError::OutOfWindow));
             let before = stored_state(&listener);
             for _ in 0..2 {
-                let sender = listener.authenticate(&frame).expect("a swarm member");
-                assert_eq!(Some(sender), L::Encoding::header(&frame, now).map(|header| header.id));
+                let sender = listener.authenticate_late_frame(&frame).expect("a swarm member");
+                assert_eq!(Some(sender), L::Encoding::read_header(&frame, now).map(|header| header.id));
                 assert_eq!(sender.sender, 2);
             }
             assert_eq!(stored_state(&listener), before);
@@ -63,16 +63,19 @@ fn recordings_of_known_robots_are_not_authenticated() {
     let mut listener = member(1, dot154(&KEY));
     let mut speaker = member(2, dot154(&KEY));
     let earlier = said(&mut speaker, FAR);
-    speaker.link_mut().set_boot(1);
+    speaker.link_mut().set_boot_count(1);
     let heard = said(&mut speaker, FAR);
     listener.sense(FAR, seen(REST));
     assert_eq!(listener.hears(&heard), Ok(()));
     listener.sense(2 * FAR, seen(REST));
     for recording in [&earlier, &heard] {
         assert_eq!(listener.hears(recording), Err(FrameError::OutOfWindow));
-        assert_eq!(listener.authenticate(recording), None);
+        assert_eq!(listener.authenticate_late_frame(recording), None);
     }
-    assert!(listener.authenticate(&said(&mut speaker, FAR + 1)).is_some(), "newer frames are authenticated");
+    assert!(
+        listener.authenticate_late_frame(&said(&mut speaker, FAR + 1)).is_some(),
+        "newer frames are authenticated"
+    );
 }
 
 #[test]
@@ -81,18 +84,22 @@ fn forgeries_are_not_authenticated() {
         let mut listener = member(1, sealed(&KEY));
         let good = said(&mut member(2, sealed(&KEY)), 3);
         listener.sense(FAR, seen(REST));
-        assert!(listener.authenticate(&good).is_some());
+        assert!(listener.authenticate_late_frame(&good).is_some());
         for bit in 0..8 * good.len() {
             let mut frame = good.clone();
             frame[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(listener.authenticate(&frame), None, "bit {bit}");
+            assert_eq!(listener.authenticate_late_frame(&frame), None, "bit {bit}");
         }
         for length in 0..good.len() {
-            assert_eq!(listener.authenticate(&good[..length]), None, "{length} bytes");
+            assert_eq!(listener.authenticate_late_frame(&good[..length]), None, "{length} bytes");
         }
-        assert_eq!(listener.authenticate(&[good.clone(), vec![0]].concat()), None);
-        assert_eq!(listener.authenticate(&[good.clone(), vec![0; 600]].concat()), None);
-        assert_eq!(listener.authenticate(&said(&mut member(2, sealed(&[8; 16])), 3)), None, "another key");
+        assert_eq!(listener.authenticate_late_frame(&[good.clone(), vec![0]].concat()), None);
+        assert_eq!(listener.authenticate_late_frame(&[good.clone(), vec![0; 600]].concat()), None);
+        assert_eq!(
+            listener.authenticate_late_frame(&said(&mut member(2, sealed(&[8; 16])), 3)),
+            None,
+            "another key"
+        );
     }
     forged(dot154);
     forged(sealed_link::<Esb32, 4>);
@@ -102,7 +109,7 @@ fn forgeries_are_not_authenticated() {
 fn unsealed_frames_are_accepted_without_authentication() {
     let frame = said(&mut member(2, open_link::<Dot154>()), 3);
     let identity = Some(FrameId { sender: 2, boot: 0, sequence: 3 });
-    assert_eq!(member(1, open_link::<Dot154>()).authenticate(&frame), identity);
+    assert_eq!(member(1, open_link::<Dot154>()).authenticate_late_frame(&frame), identity);
 }
 
 #[test]
@@ -146,6 +153,6 @@ fn few_frames_of_an_untimely_flood_are_decrypted() {
         board.air.heard = (2..22).map(|id| Ok(said(&mut member(id, dot154(&KEY)), 5))).collect();
         board.air.authenticated.clear();
         assert_eq!(board.run(&mut robot, tick).rejected.of(FrameError::OutOfWindow), 20);
-        assert_eq!(board.air.authenticated.len(), MAX_LATE_AUTH as usize);
+        assert_eq!(board.air.authenticated.len(), MAX_LATE_AUTHENTICATIONS as usize);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_link::header::OTHER_CLOCK_TICKS;
+use wdgnn_link::header::MAX_PLAUSIBLE_AGE_TICKS;
 
 const HOLD: u32 = 19;
 
@@ -71,7 +71,7 @@ fn late_honest_frames_are_plausible() {
             assert_eq!(refused_when_late(open_link::<Esb32>, every, late_by(late)), 0, "{late} {every}");
             assert_eq!(refused_when_late(open_link::<P2p57>, every, late_by(late)), 0, "{late} {every}");
             let sealed = || sealed_link::<Dot154, 8>(&[7; 16]);
-            if late <= LATE_TICKS {
+            if late <= MAX_FRAME_AGE_TICKS {
                 assert_eq!(refused_when_late(sealed, every, late_by(late)), 0, "{late} {every}");
             }
         }
@@ -90,7 +90,7 @@ fn frames_with_varying_delay_are_plausible() {
 fn late_states_are_extrapolated_by_their_age() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
-        for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
+        for late in (0..=30).chain([MAX_PLAUSIBLE_AGE_TICKS, MAX_PLAUSIBLE_AGE_TICKS + 1, 1000]) {
             let mut speaker = robot_on(2, behavior(0), open_link::<Exact>());
             let mut listener = robot_on(1, behavior(probation), open_link::<Exact>());
             speaker.sense(50, seen(said));
@@ -98,7 +98,7 @@ fn late_states_are_extrapolated_by_their_age() {
             listener.receive(&mut speaker.says()[0]).unwrap();
             listener.finish();
             // Beyond half a second the sender's clock is another one, and the age is unknown.
-            let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
+            let carried = if late > MAX_PLAUSIBLE_AGE_TICKS { 0 } else { late.min(HOLD) };
             let expected = listener.config().agent.task.predict(&said, carried);
             assert_eq!(listener.neighbors().next().unwrap().message.state, expected, "late by {late}");
         }

@@ -52,7 +52,7 @@ fn a_liar_moves_a_robot_by_equal_shares_per_tick_at_any_interval() {
     for interval in 1..=10 {
         // Learning is on, with a negligible step.
         let rule = Learning::paper(1.0e-20);
-        let behavior = config(rule).with_interval(interval).robust();
+        let behavior = config(rule).with_exchange_interval(interval).robust();
         let mut node = robot_on(1, behavior, open_link::<Exact>());
         let offline = *node.config().agent.model.offline();
         node.sense(0, seen(REST));

@@ -3,7 +3,7 @@
 use crate::common::prelude::*;
 use wdgnn_link::security::{
     ccm,
-    peer_auth::{MARK, PROVEN_TICKS},
+    peer_auth::{PROOF_LIFETIME_TICKS, PROOF_MARK},
 };
 
 const MASTER: Key = *b"an operator's...";
@@ -33,7 +33,7 @@ fn p2p57(name: u16, robots: u16) -> Managed<P2p57> {
 }
 
 fn has_proofs(frame: &[u8]) -> bool {
-    frame[0] & MARK != 0
+    frame[0] & PROOF_MARK != 0
 }
 
 fn place(name: u16) -> Motion {
@@ -103,7 +103,7 @@ fn all_robots_prove_their_identity_within_a_few_exchanges() {
             for frames in &swarm.sent {
                 assert!(frames.iter().all(|frame| frame.len() <= longest));
                 assert!(
-                    L::FRAMES == 1 || !has_proofs(&frames[0]),
+                    L::FRAMES_PER_EXCHANGE == 1 || !has_proofs(&frames[0]),
                     "the first of several frames is a message"
                 );
             }
@@ -159,7 +159,7 @@ fn proofs_are_renewed_before_they_expire() {
     let mut swarm = swarm(4, dot154);
     (0..5).for_each(|_| swarm.fly(&[], usize::MAX));
     let mut late = 0;
-    for _ in 0..3 * PROVEN_TICKS {
+    for _ in 0..3 * PROOF_LIFETIME_TICKS {
         swarm.fly(&[], usize::MAX);
         assert!(swarm.all_trusted(), "tick {}", swarm.tick);
         late += swarm.sent.iter().flatten().filter(|frame| has_proofs(frame)).count();
@@ -314,8 +314,8 @@ fn robots_without_a_roster_send_unchanged_bytes() {
 #[test]
 fn links_without_a_roster_need_no_proofs() {
     let sealed = |_, _| sealed_link::<Dot154, 8>(&KEY);
-    assert!(!sealed(1, 4).requires_proof() && dot154(1, 4).requires_proof());
-    assert!(!dot154(1, 0).requires_proof(), "nor with an empty roster");
+    assert!(!sealed(1, 4).security().requires_proof() && dot154(1, 4).security().requires_proof());
+    assert!(!dot154(1, 0).security().requires_proof(), "nor with an empty roster");
     let mut swarm = swarm(4, sealed);
     for _ in 0..40 {
         swarm.fly(&[], usize::MAX);
@@ -339,7 +339,7 @@ fn identities_of_departed_robots_need_a_new_proof() {
         swarm.fly(&[spoof(3, swarm.tick, elsewhere)], usize::MAX);
         assert!((0..3).all(|robot| !swarm.trusted(robot).contains(&3)), "tick {}", swarm.tick);
     }
-    assert!(swarm.tick < PROVEN_TICKS, "the owner's proof has not expired");
+    assert!(swarm.tick < PROOF_LIFETIME_TICKS, "the owner's proof has not expired");
     swarm.robots.push(left);
     (0..100).for_each(|_| swarm.fly(&[], usize::MAX));
     assert!(swarm.all_trusted(), "its owner is back");

@@ -37,7 +37,7 @@ fn exchange<L: TestLink>(
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
         listener.sense(tick, seen(REST));
         speaker.sense(tick, seen(says(tick)));
-        if speaker.has_turn() {
+        if speaker.exchanges_this_tick() {
             outcomes = speaker.says().iter().map(|frame| listener.hears(frame)).collect();
         }
         listener.finish();
@@ -48,7 +48,7 @@ fn exchange<L: TestLink>(
 fn liar<L: TestLink>(link: fn() -> L) {
     let mut listener = robot_on(1, behavior(), link());
     let mut speaker = robot_on(2, trusting(), link());
-    let frames = L::FRAMES as usize;
+    let frames = L::FRAMES_PER_EXCHANGE as usize;
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
         assert_eq!(outcomes, vec![Ok(()); frames]);
@@ -107,7 +107,7 @@ fn newcomers_pass_probation_once_a_neighbor_has() {
             listener.sense(tick, seen(REST));
             friend.sense(tick, seen(honest(tick)));
             newcomer.sense(tick, seen(honest(tick)));
-            if friend.has_turn() {
+            if friend.exchanges_this_tick() {
                 listener.receive(&mut friend.says()[0]).unwrap();
                 if number >= 10 {
                     listener.receive(&mut newcomer.says()[0]).unwrap();
@@ -128,7 +128,7 @@ fn without_probation_all_messages_are_accepted() {
         for number in 0..5 {
             let says = if number % 2 == 0 { honest } else { contradiction };
             let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
-            assert_eq!((outcomes, counts), (vec![Ok(()); L::FRAMES as usize], true));
+            assert_eq!((outcomes, counts), (vec![Ok(()); L::FRAMES_PER_EXCHANGE as usize], true));
         }
     }
     believed(open_link::<Exact>);
@@ -180,7 +180,7 @@ fn normal(random: &mut u64) -> [f32; 2] {
 /// Share of rejected messages of a robot that circles and reports a velocity with an offset, with noisy sensors.
 fn refused<L: TestLink>(link: fn() -> L, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
-    let behavior = offline().with_interval(every).robust();
+    let behavior = offline().with_exchange_interval(every).robust();
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
@@ -202,7 +202,7 @@ fn refused<L: TestLink>(link: fn() -> L, every: u32, noise: [f32; 2], off: f32) 
             };
             listener.sense(tick, sensed(REST));
             speaker.sense(tick, sensed(state));
-            if speaker.has_turn() {
+            if speaker.exchanges_this_tick() {
                 let outcomes: Vec<_> = if off == 0.0 {
                     speaker.says().into_iter().map(|mut frame| listener.receive(&mut frame)).collect()
                 } else {

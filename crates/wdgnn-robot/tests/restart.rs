@@ -20,7 +20,7 @@ fn learned() -> PlainRobot {
 /// Flash of a robot that has learned and is in its third boot.
 fn flash_of_a_learned_robot() -> Flash {
     let (mut node, mut board) = (learned(), Board::new());
-    node.link_mut().set_boot(3);
+    node.link_mut().set_boot_count(3);
     board.run(&mut node, SAVE_INTERVAL_TICKS - 1);
     board.flash
 }
@@ -49,11 +49,11 @@ fn restarted_robots_continue_with_learned_parameters() {
     let mut node = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut node), Ok(true));
     assert_eq!(node.agent().wide(), learned().agent().wide());
-    assert_eq!(node.link().boot(), 4);
+    assert_eq!(node.link().boot_count(), 4);
     // The boot is counted at once: a robot that stops before its first save must not reuse sequences.
     let mut again = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut again), Ok(true));
-    assert_eq!(again.link().boot(), 5);
+    assert_eq!(again.link().boot_count(), 5);
 }
 
 #[test]
@@ -61,13 +61,13 @@ fn restarted_robots_are_accepted_by_their_neighbors() {
     let mut listener = quiet_robot(2);
     let (mut node, mut buffer) = (quiet_robot(1), [0; BYTES]);
     let mut flash = Flash::default();
-    assert_eq!(persist::resume(&mut node, &mut flash, &mut buffer), Ok(false));
+    assert_eq!(persist::restore(&mut node, &mut flash, &mut buffer), Ok(false));
     for _ in 0..5 {
         node.send(0, &mut buffer).unwrap();
         listener.receive(&mut buffer.to_vec()).unwrap();
     }
     let mut restarted = quiet_robot(1);
-    assert_eq!(persist::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
+    assert_eq!(persist::restore(&mut restarted, &mut flash, &mut buffer), Ok(true));
     restarted.sense(restarted.first_tick(), None);
     restarted.send(0, &mut buffer).unwrap();
     assert_eq!(listener.receive(&mut buffer.to_vec()), Ok(()));
@@ -88,7 +88,7 @@ fn the_first_tick_is_after_every_tick_ever_sent() {
         }
     }
     // Once the store is full, more ticks are reserved.
-    board.flash.is_last = true;
+    board.flash.is_nearly_full = true;
     let mut node = quiet_robot(1);
     board.flash.resume(&mut node).unwrap();
     let begins = node.first_tick();
@@ -110,8 +110,8 @@ fn forged_times_do_not_exclude_the_swarm_after_a_restart() {
     board.flash.resume(&mut after).unwrap();
     after.sense(after.first_tick(), None);
     // Its swarm at tick 300 is accepted; frames from before its own uptime are not.
-    assert!(after.authenticate(&said_at(2, 300)).is_some());
-    assert!(after.authenticate(&said_at(2, 150)).is_none());
+    assert!(after.authenticate_late_frame(&said_at(2, 300)).is_some());
+    assert!(after.authenticate_late_frame(&said_at(2, 150)).is_none());
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn restarted_robots_do_not_learn_the_time_from_recordings() {
     for (tick, frame) in &recording {
         assert_eq!(restarted.hears(frame), Err(FrameError::OutOfWindow));
         // Only frames sent since the last record are accepted, one second of them.
-        assert_eq!(restarted.authenticate(frame).is_some(), *tick >= 4_700, "tick {tick}");
+        assert_eq!(restarted.authenticate_late_frame(frame).is_some(), *tick >= 4_700, "tick {tick}");
     }
-    assert!(restarted.authenticate(&said_at(2, 4_750)).is_some(), "its swarm is accepted");
+    assert!(restarted.authenticate_late_frame(&said_at(2, 4_750)).is_some(), "its swarm is accepted");
 }
 
 type SealedRobot = RobotOn<Sealed<Dot154>>;
@@ -154,14 +154,17 @@ fn parameters_of_another_model_are_rejected_and_the_boot_count_continues() {
     let mut flash = flash_of_a_learned_robot();
     let mut other = robot_on(1, offline(), Link::<Exact>::open(MODEL + 1));
     assert_eq!(flash.resume(&mut other), Ok(false));
-    assert_eq!((other.agent().wide(), other.link().boot()), (other.config().agent.model.offline(), 4));
+    assert_eq!((other.agent().wide(), other.link().boot_count()), (other.config().agent.model.offline(), 4));
     // The record of an unfolded robot is longer than the buffer of a folded one.
     let (mut unfolded, mut flash) = (unfolded_robot(1, Learning::OFF), Flash::default());
     let mut buffer = vec![0; unfolded.max_frame_len()];
-    assert_eq!(persist::resume(&mut unfolded, &mut flash, &mut buffer), Ok(false));
+    assert_eq!(persist::restore(&mut unfolded, &mut flash, &mut buffer), Ok(false));
     let mut folded = quiet_robot(1);
     assert_eq!(flash.resume(&mut folded), Ok(false));
-    assert_eq!((folded.agent().wide(), folded.link().boot()), (folded.config().agent.model.offline(), 1));
+    assert_eq!(
+        (folded.agent().wide(), folded.link().boot_count()),
+        (folded.config().agent.model.offline(), 1)
+    );
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn damaged_records_are_rejected() {
         damaged[offset] ^= 1 << (offset % 8);
         let robot = resumed(damaged);
         // The first 20 bytes have a checksum of their own and hold the boot count and the ticks.
-        assert_eq!(robot.link().boot(), if offset < 20 { 0 } else { 4 }, "byte {offset}");
+        assert_eq!(robot.link().boot_count(), if offset < 20 { 0 } else { 4 }, "byte {offset}");
         assert_eq!(robot.first_tick() > 0, offset >= 20, "byte {offset}");
     }
     (0..good.len()).for_each(|length| drop(resumed(good[..length].to_vec())));
@@ -193,7 +196,7 @@ fn store_failures_are_reported_and_the_robot_can_fly() {
     assert_eq!(flash.resume(&mut node), Err(StoreError));
     let mut flash = Flash { cannot_save: true, ..Flash::default() };
     assert_eq!(flash.resume(&mut node), Err(StoreError));
-    assert_eq!((node.agent().wide(), node.link().boot()), (node.config().agent.model.offline(), 0));
+    assert_eq!((node.agent().wide(), node.link().boot_count()), (node.config().agent.model.offline(), 0));
     let report = Board::new().run(&mut node, 0);
     assert_eq!(report.errors, PortErrors::default());
 }

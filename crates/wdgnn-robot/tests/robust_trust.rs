@@ -4,8 +4,8 @@
 use crate::common::prelude::*;
 use wdgnn_robot::{
     config::ROBUST_STATE_AGE_TICKS,
-    safety::failsafe::Level,
-    tasks::{ActuatorResponse, Consistency as _},
+    safety::failsafe::FailsafeLevel,
+    tasks::{ActuatorResponse, PlausibilityChecks as _},
 };
 
 fn robust() -> FlockConfig {
@@ -112,20 +112,21 @@ fn stuck_sensors_are_detected_and_the_robot_stops() {
     let (mut robot, mut board) = (robot_on(1, robust(), open_link::<Exact>()), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
     let mut see = |robot: &mut PlainRobot, tick: u32, seen: u32| {
-        board.sensor.0 = Ok(Sensed::now(after(flying, seen)));
+        board.sensor.0 = Ok(Measurement::now(after(flying, seen)));
         board.run(robot, tick).verdict
     };
     for tick in 0..50 {
         see(&mut robot, tick, tick);
     }
     // The sensor repeats its last pose.
-    let slow = (50..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Failsafe(Level::Slow)).unwrap();
+    let slow =
+        (50..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Failsafe(FailsafeLevel::Slow)).unwrap();
     assert!((50 + MAX_STATE_AGE_TICKS..60 + MAX_STATE_AGE_TICKS).contains(&slow), "{slow}");
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
     assert!((50 + ROBUST_STATE_AGE_TICKS..60 + ROBUST_STATE_AGE_TICKS).contains(&blind), "{blind}");
     for tick in blind..600 {
         assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "permanently");
-        assert!(robot.sends() && robot.message().degree == 255, "as an obstacle");
+        assert!(robot.sends_this_tick() && robot.message().degree == 255, "as an obstacle");
     }
     assert!(
         robot.agent().state().velocity.iter().all(|v| v.abs() < 1.0e-3),
@@ -138,9 +139,9 @@ fn stuck_sensors_are_detected_and_the_robot_stops() {
 #[test]
 fn robots_without_a_recent_state_send_nothing() {
     let mut robot = robot_on(1, robust(), open_link::<Exact>());
-    assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.sends()));
+    assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.sends_this_tick()));
     robot.sense(500, seen(REST));
-    let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.sends()).count();
+    let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.sends_this_tick()).count();
     assert_eq!(spoken, 3_000, "for 30 s");
 }
 
@@ -251,8 +252,8 @@ fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
     for (left, verdict) in [
         (None, None),
         (Some(100), None),
-        (Some(19), Some(Level::Slow)),
-        (Some(9), Some(Level::Stop)),
+        (Some(19), Some(FailsafeLevel::Slow)),
+        (Some(9), Some(FailsafeLevel::Stop)),
         (Some(80), None),
     ] {
         robot.sense(0, seen(flying));
@@ -275,9 +276,9 @@ fn obstacle_from_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) ->
     (0..400).find(|tick| {
         // Uniform noise has a deviation of 1/√12 of its width.
         let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
-        board.sensor.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
+        board.sensor.0 = Ok(Measurement::now(Motion { velocity: sensed, ..motion }));
         let done = board.run(&mut robot, *tick).command.map(|told| does(*tick, told));
-        motion = TASK.predict_with(&motion, &done, 1);
+        motion = TASK.predict_with_command(&motion, &done, 1);
         board.air.sent.drain(..).any(|frame| frame[DEGREE] == 255)
     })
 }

@@ -20,7 +20,7 @@ fn sensed_states_are_extrapolated_by_a_bounded_age() {
     for (tick, age) in
         [0, 1, 2, 7, MAX_STATE_AGE_TICKS, MAX_STATE_AGE_TICKS + 1, 1000, u32::MAX].into_iter().enumerate()
     {
-        assert!(node.sense(tick as u32, Some(Sensed { state: FLYING, age })));
+        assert!(node.sense(tick as u32, Some(Measurement { state: FLYING, age })));
         assert_eq!(*node.agent().state(), flown(age.min(MAX_STATE_AGE_TICKS)), "age {age}");
         assert_eq!(node.is_blind(), age > MAX_STATE_AGE_TICKS, "age {age}");
     }
@@ -31,9 +31,9 @@ fn robots_are_blind_exactly_after_the_limit() {
     fn limit<L: TestLink>(link: L) {
         let behavior = FlockConfig { max_state_age_ticks: 7, ..offline() };
         let (mut node, mut board) = (robot_on(1, behavior, link), Board::new());
-        let frames = L::FRAMES as usize;
+        let frames = L::FRAMES_PER_EXCHANGE as usize;
         for age in [0, 3, 7] {
-            board.sensor.0 = Ok(Sensed { state: FLYING, age });
+            board.sensor.0 = Ok(Measurement { state: FLYING, age });
             let begin = node.tick() + 1;
             let before = (board.air.sent.len(), board.motors.commands.len(), board.motors.stops);
             for silent in 0..20 {
@@ -68,11 +68,11 @@ fn robots_that_never_sensed_send_nothing_and_stop() {
     board.sensor.0 = Err(());
     for tick in 0..50 {
         assert_eq!(board.run(&mut node, tick).verdict, Verdict::Blind);
-        assert!(node.has_turn() && !node.sends(), "it does not use its turn");
+        assert!(node.exchanges_this_tick() && !node.sends_this_tick(), "it does not use its turn");
     }
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (0, 0, 50));
     assert_eq!(*node.agent().state(), REST, "it stays at rest");
-    board.sensor.0 = Ok(Sensed::now(FLYING));
+    board.sensor.0 = Ok(Measurement::now(FLYING));
     board.run(&mut node, 50);
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (1, 1, 50));
 }
@@ -110,16 +110,19 @@ fn blind_robots_do_not_learn() {
 
 #[test]
 fn assigned_turns_are_used() {
-    let behavior = offline().with_interval(5);
+    let behavior = offline().with_exchange_interval(5);
     let mut node = robot_on(7, behavior, open_link::<Exact>());
     for (given, residue) in [(None, 2), (Some(0), 0), (Some(4), 4), (Some(8), 3)] {
         if let Some(turn) = given {
-            node.set_turn(turn);
+            node.set_exchange_phase(turn);
         }
         for _ in 0..10 {
             let tick = node.tick() + 1;
             node.sense(tick, seen(REST));
-            assert_eq!((node.has_turn(), node.sends()), (tick % 5 == residue, tick % 5 == residue));
+            assert_eq!(
+                (node.exchanges_this_tick(), node.sends_this_tick()),
+                (tick % 5 == residue, tick % 5 == residue)
+            );
         }
     }
 }
@@ -133,7 +136,7 @@ proptest! {
         skips in prop::collection::vec(1..6_u32, 1..20),
     ) {
         let mut node = quiet_robot(1);
-        node.sense(100, Some(Sensed { state: FLYING, age }));
+        node.sense(100, Some(Measurement { state: FLYING, age }));
         let mut passed = 0;
         for skip in skips {
             passed += skip;

@@ -1,13 +1,13 @@
 //! TDMA: swarm clock and slots of robots with different crystals and start times, where overlapping frames are lost.
 
 use crate::common::prelude::*;
-use wdgnn_link::tdma::{SlotClock, SlotInfo, Timing};
+use wdgnn_link::tdma::{SlotClock, SlotInfo, SlotTiming};
 
 /// Ten robots at 20 exchanges per second on IEEE 802.15.4, as on the nRF52840.
-const TEN: Timing =
-    Timing { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+const TEN: SlotTiming =
+    SlotTiming { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
 /// Twenty robots at 10 exchanges per second.
-const TWENTY: Timing = Timing { interval: 10, ..TEN };
+const TWENTY: SlotTiming = SlotTiming { interval: 10, ..TEN };
 /// Duration of a sealed frame in microseconds.
 const FRAME: u64 = 3_808;
 /// Step of the simulation in microseconds.
@@ -19,7 +19,7 @@ struct Robot {
     fast: f64,
     beat: u64,
     tick: u32,
-    speaks: Option<u64>,
+    slot_begins_us: Option<u64>,
     retries: u8,
     sending: bool,
     said: u64,
@@ -37,12 +37,12 @@ struct Frame {
     tick: u32,
     boot: u32,
     note: SlotInfo,
-    begins: u64,
+    begins_us: u64,
     ends: u64,
 }
 
 struct Swarm {
-    timing: Timing,
+    timing: SlotTiming,
     robots: Vec<Robot>,
     hears: Box<dyn Fn(usize, usize) -> bool>,
     frames: Vec<Frame>,
@@ -53,7 +53,7 @@ struct Swarm {
 }
 
 impl Swarm {
-    fn new(timing: Timing, seed: u64, robots: usize, apart_ms: u64, id: impl Fn(usize) -> u16) -> Self {
+    fn new(timing: SlotTiming, seed: u64, robots: usize, apart_ms: u64, id: impl Fn(usize) -> u16) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let robots = (0..robots)
             .map(|index| Robot {
@@ -62,7 +62,7 @@ impl Swarm {
                 fast: random.random_range(-40.0e-6..40.0e-6),
                 beat: 0,
                 tick: u32::from(id(index)),
-                speaks: None,
+                slot_begins_us: None,
                 retries: 0,
                 sending: false,
                 said: 0,
@@ -80,7 +80,7 @@ impl Swarm {
 
     fn busy(&self, at: usize) -> bool {
         self.frames.iter().any(|frame| {
-            (self.hears)(frame.from, at) && frame.begins < self.now && frame.ends + 128 > self.now
+            (self.hears)(frame.from, at) && frame.begins_us < self.now && frame.ends + 128 > self.now
         })
     }
 
@@ -96,32 +96,39 @@ impl Swarm {
             let local = Self::local(robot, now);
             let (id, first) = (robot.tick as u16, robot.first);
             let rhythm = robot.rhythm.get_or_insert_with(|| {
-                SlotClock::new(timing, id, local, u32::from(id) * 7 + 1).from_tick(first)
+                SlotClock::new(timing, id, local, u32::from(id) * 7 + 1).with_first_tick(first)
             });
             if local >= robot.beat {
-                let beat = rhythm.next(local);
-                robot.back += u32::from(beat.back);
-                (robot.beat, robot.tick) = (beat.begins, beat.tick);
-                if beat.speaks.is_some() {
-                    (robot.speaks, robot.retries) = (beat.speaks, 0);
+                let beat = rhythm.next_tick(local);
+                robot.back += u32::from(beat.went_back);
+                (robot.beat, robot.tick) = (beat.begins_us, beat.tick);
+                if beat.slot_begins_us.is_some() {
+                    (robot.slot_begins_us, robot.retries) = (beat.slot_begins_us, 0);
                 }
             }
-            if let Some(at) = robot.speaks.filter(|at| local >= *at) {
+            if let Some(at) = robot.slot_begins_us.filter(|at| local >= *at) {
                 if clear {
-                    robot.speaks = None;
+                    robot.slot_begins_us = None;
                     robot.said += 1;
-                    let note = rhythm.note(local).retried(robot.retries);
+                    let note = rhythm.slot_info(local).with_retries(robot.retries);
                     let tick = rhythm_tick(robot, timing, at).saturating_add(robot.lie);
                     let begins = now + 211;
                     robot.sending = true;
                     let boot = robot.back;
-                    self.frames.push(Frame { from: index, tick, boot, note, begins, ends: begins + FRAME });
+                    self.frames.push(Frame {
+                        from: index,
+                        tick,
+                        boot,
+                        note,
+                        begins_us: begins,
+                        ends: begins + FRAME,
+                    });
                 } else if robot.retries < 1 {
                     robot.retries += 1;
-                    robot.speaks = Some(at + u64::from(timing.retry));
+                    robot.slot_begins_us = Some(at + u64::from(timing.retry));
                 } else {
-                    robot.speaks = None;
-                    rhythm.busy(local);
+                    robot.slot_begins_us = None;
+                    rhythm.record_busy_channel(local);
                 }
             }
         }
@@ -143,26 +150,26 @@ impl Swarm {
                 let overlaps = self.frames.iter().any(|other| {
                     other.from != frame.from
                         && ((self.hears)(other.from, index) || other.from == index)
-                        && other.begins < frame.ends
-                        && other.ends > frame.begins
+                        && other.begins_us < frame.ends
+                        && other.ends > frame.begins_us
                 });
                 let sent_here = self
                     .frames
                     .iter()
-                    .any(|own| own.from == index && own.begins < frame.ends && own.ends > frame.begins);
+                    .any(|own| own.from == index && own.begins_us < frame.ends && own.ends > frame.begins_us);
                 self.reached += 1;
                 let robot = &mut self.robots[index];
-                let arrived = Self::local(robot, frame.begins.max(robot.on));
+                let arrived = Self::local(robot, frame.begins_us.max(robot.on));
                 if let Some(rhythm) = &mut robot.rhythm
                     && !sent_here
                 {
                     if overlaps {
-                        rhythm.spoilt(arrived);
+                        rhythm.record_broken_frame(arrived);
                     } else {
                         self.read += 1;
                         let who =
                             FrameId { sender: frame.from as u16, boot: frame.boot, sequence: frame.tick };
-                        rhythm.heard(&who, frame.note, arrived);
+                        rhythm.record_frame(&who, frame.note, arrived);
                     }
                 }
             }
@@ -217,7 +224,7 @@ impl Swarm {
 }
 
 /// Tick of a slot.
-fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
+fn rhythm_tick(robot: &Robot, timing: SlotTiming, slot_at: u64) -> u32 {
     // The last requested tick start is the next tick or the current one.
     if slot_at >= robot.beat {
         robot.tick
@@ -341,17 +348,17 @@ fn newcomers_follow_the_majority() {
         (sender as u16, tick, SlotInfo::new(slot as u8, None), exchange * 50_000 + into)
     };
     let hear = |rhythm: &mut SlotClock<8>, (sender, sequence, note, arrived)| {
-        rhythm.heard(&FrameId { sender, boot: 1, sequence }, note, arrived);
+        rhythm.record_frame(&FrameId { sender, boot: 1, sequence }, note, arrived);
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
-    rhythm.next(40_000);
-    assert!(rhythm.next(45_000).tick > 999_999_999, "a robot alone follows");
+    rhythm.next_tick(40_000);
+    assert!(rhythm.next_tick(45_000).tick > 999_999_999, "a robot alone follows");
     for honest in 2..5 {
         hear(&mut rhythm, said(honest, 505, 1));
     }
     hear(&mut rhythm, said(1, 1_000_000_005, 1));
-    rhythm.next(60_000);
-    assert!((500..520).contains(&rhythm.next(75_000).tick), "{:?}", rhythm.next(85_000));
+    rhythm.next_tick(60_000);
+    assert!((500..520).contains(&rhythm.next_tick(75_000).tick), "{:?}", rhythm.next_tick(85_000));
 }
 
 #[test]
@@ -379,19 +386,19 @@ fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
 fn clocks_do_not_follow_to_the_last_tick() {
     let mut rhythm = SlotClock::<8>::new(TEN, 3, 0, 9);
     for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
-        rhythm.heard(&FrameId { sender, boot: 1, sequence }, SlotInfo::new(0, None), 1_111);
+        rhythm.record_frame(&FrameId { sender, boot: 1, sequence }, SlotInfo::new(0, None), 1_111);
     }
-    assert!(rhythm.next(5_000).tick < 10);
+    assert!(rhythm.next_tick(5_000).tick < 10);
     // A robot at the last tick still has ticks of ten milliseconds.
-    let mut rhythm = SlotClock::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
+    let mut rhythm = SlotClock::<8>::new(TEN, 3, 0, 9).with_first_tick(u32::MAX);
     let day = 8_640_000 * 10_000;
-    let begins: Vec<u64> = (0..5)
+    let begins_us: Vec<u64> = (0..5)
         .scan(day, |now, _| {
-            *now = rhythm.next(*now).begins;
+            *now = rhythm.next_tick(*now).begins_us;
             Some(*now)
         })
         .collect();
-    assert!(begins.windows(2).all(|pair| pair[1] - pair[0] >= 10_000), "{begins:?}");
+    assert!(begins_us.windows(2).all(|pair| pair[1] - pair[0] >= 10_000), "{begins_us:?}");
 }
 
 #[test]
@@ -399,8 +406,8 @@ fn ticks_increase_strictly() {
     let mut rhythm = SlotClock::<8>::new(TEN, 3, 1_000, 9);
     let mut last = None;
     for now in (1_000..3_000_000).step_by(7_000) {
-        let beat = rhythm.next(now);
-        assert!(beat.begins > now);
+        let beat = rhythm.next_tick(now);
+        assert!(beat.begins_us > now);
         assert!(last.is_none_or(|last| beat.tick > last));
         last = Some(beat.tick);
     }
@@ -410,16 +417,16 @@ fn ticks_increase_strictly() {
 /// the boot count `boot`, by exchange.
 fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
     let mut rhythm = SlotClock::<8>::new(TEN, 9, 0, 5);
-    let mut beat = rhythm.next(0);
+    let mut beat = rhythm.next_tick(0);
     for exchange in 0..180 {
         let who = FrameId { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
         let arrived = exchange * 50_000 + u64::from(TEN.lead + TEN.delay) + late(exchange);
-        while beat.begins <= arrived {
-            beat = rhythm.next(beat.begins);
+        while beat.begins_us <= arrived {
+            beat = rhythm.next_tick(beat.begins_us);
         }
-        rhythm.heard(&who, SlotInfo::new(0, None), arrived);
+        rhythm.record_frame(&who, SlotInfo::new(0, None), arrived);
     }
-    beat.begins.cast_signed() - i64::from(beat.tick) * 10_000
+    beat.begins_us.cast_signed() - i64::from(beat.tick) * 10_000
 }
 
 #[test]
@@ -438,16 +445,16 @@ fn delayed_frames_do_not_move_the_clock_back() {
 fn local_clock_jumps_lose_no_tick() {
     for by in [0, 30_000, 400_000, 100_000_000] {
         let start = 200_000_000;
-        let mut rhythm = SlotClock::<8>::new(TEN, 3, start, 9).from_tick(500);
+        let mut rhythm = SlotClock::<8>::new(TEN, 3, start, 9).with_first_tick(500);
         let (mut now, mut tick) = (start, 500);
         for count in 0..100 {
             if count == 50 {
                 now -= by;
             }
-            let beat = rhythm.next(now);
+            let beat = rhythm.next_tick(now);
             assert_eq!(beat.tick, tick + 1, "moved back by {by} us");
-            assert!(beat.begins > now && beat.begins <= now + 20_000, "moved back by {by} us");
-            (now, tick) = (beat.begins + 5_000, beat.tick);
+            assert!(beat.begins_us > now && beat.begins_us <= now + 20_000, "moved back by {by} us");
+            (now, tick) = (beat.begins_us + 5_000, beat.tick);
         }
     }
 }

@@ -27,7 +27,8 @@ impl<L: TestLink> Vectors<L> {
         full_message(
             &mut seeded(count.into()),
             9,
-            (NOW - GUARD_TICKS) * L::FRAMES + count % ((2 * GUARD_TICKS + 1) * L::FRAMES),
+            (NOW - MAX_FRAME_LEAD_TICKS) * L::FRAMES_PER_EXCHANGE
+                + count % ((2 * MAX_FRAME_LEAD_TICKS + 1) * L::FRAMES_PER_EXCHANGE),
         )
     }
 
@@ -77,9 +78,9 @@ impl<L: TestLink> Vectors<L> {
     /// Vectors of every encoding, plain or sealed.
     fn common(&mut self) {
         for exchange in 0..5 {
-            for index in 0..L::FRAMES {
+            for index in 0..L::FRAMES_PER_EXCHANGE {
                 let name = format!("exchange {exchange}, frame {index}");
-                self.good(&name, &Self::message(exchange * L::FRAMES + index), exchange, index);
+                self.good(&name, &Self::message(exchange * L::FRAMES_PER_EXCHANGE + index), exchange, index);
             }
         }
         // Ties of binary16, its smallest and largest numbers, and overflows.
@@ -95,7 +96,7 @@ impl<L: TestLink> Vectors<L> {
         edges.message.taps.line.0[0] = numbers;
         edges.message.taps.line.0[1] = [65520.0, -1.0e9, 0.5_f32.powi(14), -0.1, 1.0e-30, 2.5];
         self.good("numbers on edges", &edges, 0, 0);
-        self.good("more numbers on edges", &edges, 0, 1 % L::FRAMES);
+        self.good("more numbers on edges", &edges, 0, 1 % L::FRAMES_PER_EXCHANGE);
         self.bad("empty", &Vec::new(), &[], FrameError::TooShort);
         let frame = self.encode(&Self::message(0), 0, 0);
         self.bad("less than a header", &Vec::new(), &frame[..L::HEADER_LEN - 1], FrameError::TooShort);
@@ -131,7 +132,7 @@ impl<L: TestLink> Vectors<L> {
             );
             return self.list;
         }
-        if L::FRAMES > 1 {
+        if L::FRAMES_PER_EXCHANGE > 1 {
             self.bad("no such piece", &none, &changed(7, &[11]), FrameError::Dimensions);
             self.bad("an infinite state", &none, &changed(10, &[0x00, 0x7c]), FrameError::NotAdmissible);
             self.bad(
@@ -192,13 +193,13 @@ impl<L: TestLink> Vectors<L> {
         let later = self.encode(&Self::message(3), 0, 0);
         self.bad("a repetition", &vec![(NOW, frame.clone())], &frame, FrameError::Replayed);
         self.bad("a late frame", &vec![(NOW, later)], &frame, FrameError::Replayed);
-        let of = |tick: u32| Numbered { sequence: tick * L::FRAMES, ..Self::message(0) };
+        let of = |tick: u32| Numbered { sequence: tick * L::FRAMES_PER_EXCHANGE, ..Self::message(0) };
         let began = vec![(0, Vec::from(*b"noise in tick 0 that is long"))];
-        let old = self.encode(&of(NOW - LATE_TICKS - 1), 0, 0);
+        let old = self.encode(&of(NOW - MAX_FRAME_AGE_TICKS - 1), 0, 0);
         self.bad("too old", &began, &old, FrameError::OutOfWindow);
-        let early = self.encode(&of(NOW + GUARD_TICKS + 1), 0, 0);
+        let early = self.encode(&of(NOW + MAX_FRAME_LEAD_TICKS + 1), 0, 0);
         self.bad("too early", &began, &early, FrameError::OutOfWindow);
-        let before = self.encode(&of(NOW - GUARD_TICKS - 1), 0, 0);
+        let before = self.encode(&of(NOW - MAX_FRAME_LEAD_TICKS - 1), 0, 0);
         self.bad("sent before anybody listened", &none, &before, FrameError::OutOfWindow);
         if self.profile == "esb32" {
             let of = |sender: u16| {

@@ -67,12 +67,12 @@ fn restarts_read_the_record_in_the_document_and_write_it_with_the_next_boot() {
     type Net = Network<'static, 1, 2, 1, 2, Layer<'static, 2, 1, 1, Top>>;
     let network = Net::over(&NUMBERS, Activation::Relu, Scale::Sum).unwrap();
     let (model, state) = (Folded::new(network, Metric::Paper), Signal([0.0]));
-    let mut robot: Robot<_, _, _, 4> = node(1, model, Regression::<1, 2>::new(), Learning::OFF, state);
+    let mut robot: Robot<_, _, 4> = node(1, model, Regression::<1, 2>::new(), Learning::OFF, state);
     let record = example("restart");
     let mut store = Flash { kept: Some(record.clone()), ..Flash::default() };
-    assert_eq!(persist::resume(&mut robot, &mut store, &mut [0; 64]), Ok(true));
+    assert_eq!(persist::restore(&mut robot, &mut store, &mut [0; 64]), Ok(true));
     assert_eq!(robot.agent().wide(), &Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
-    assert_eq!(robot.link().boot(), 4);
+    assert_eq!(robot.link().boot_count(), 4);
     let saved = store.kept.unwrap();
     assert_eq!(saved[..4], record[..4]);
     assert_eq!(saved[4..8], 4_u32.to_le_bytes());
@@ -135,10 +135,10 @@ fn the_document_lists_every_error_and_length() {
     let exact = exact::frame_len::<Motion, PaperTaps, PaperWide>();
     let unfolded = exact::frame_len::<Motion, PaperTaps, Filter<4, 6, 32>>();
     let compact = [
-        Dot154::max_len::<Motion, PaperTaps, PaperWide>(),
-        EspNow::max_len::<Motion, PaperTaps, PaperWide>(),
-        Esb32::max_len::<Motion, PaperTaps, PaperWide>(),
-        P2p57::max_len::<Motion, PaperTaps, PaperWide>(),
+        Dot154::max_frame_len::<Motion, PaperTaps, PaperWide>(),
+        EspNow::max_frame_len::<Motion, PaperTaps, PaperWide>(),
+        Esb32::max_frame_len::<Motion, PaperTaps, PaperWide>(),
+        P2p57::max_frame_len::<Motion, PaperTaps, PaperWide>(),
     ];
     // Lines wrap at spaces.
     let text = document.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -6,7 +6,7 @@
 
 use wdgnn_core::tasks::flocking::Flocking;
 use wdgnn_link::link::{MessageLink as _, RadioLink as _};
-use wdgnn_robot::onboard::RobotModel;
+use wdgnn_robot::onboard::FlockingModel;
 
 use crate::{
     medium::any_link::{AnyLink, AnyLinkOf, RobotKeys},
@@ -24,8 +24,8 @@ impl Profile {
     /// Frames per exchange and bytes per frame, sealed, for the robots' network.
     pub fn frames(self) -> (usize, usize) {
         let keys = RobotKeys { group: &[0; 16], own: None };
-        let link: AnyLinkOf<RobotModel<'static>, Flocking> = AnyLink::new(self, 0, Some(keys));
-        (link.frames() as usize, link.max_len())
+        let link: AnyLinkOf<FlockingModel<'static>, Flocking> = AnyLink::new(self, 0, Some(keys));
+        (link.frames_per_exchange() as usize, link.max_frame_len())
     }
 
     /// Exchanges per second at 100 ticks per second.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Display};
 
 use serde::{Deserialize, Serialize};
 use wdgnn_link::error::FrameErrorCounts;
-use wdgnn_robot::safety::gate::{Isolation, Verdict};
+use wdgnn_robot::safety::gate::{IsolationPhase, Verdict};
 
 /// Plausibility checks of states that arrived in time from known neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,9 +77,9 @@ impl Counters {
     pub fn count_verdict(&mut self, verdict: Verdict) {
         if let Verdict::Alone(isolation) = verdict {
             let phase = match isolation {
-                Isolation::Hold => 0,
-                Isolation::Slow => 1,
-                Isolation::Stop => 2,
+                IsolationPhase::Hold => 0,
+                IsolationPhase::Slow => 1,
+                IsolationPhase::Stop => 2,
             };
             self.alone[phase] += 1;
         }

@@ -168,7 +168,7 @@ pub struct RunningEpisode<W: World> {
     pub places: Vec<[f32; 3]>,
     /// Links at the last call of `decide`.
     pub links: Links,
-    /// Sensed state of each robot at the last call of `decide`.
+    /// Measurement state of each robot at the last call of `decide`.
     pub sensed: Vec<StateOf<W>>,
     /// Commands of the last call of `decide`.
     pub commands: Vec<OutputOf<W>>,

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
+use wdgnn_robot::ports::{Actuator, Measurement, Sensor};
 
 /// Sensor with a fixed value; `None` for a failed sensor.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,8 @@ pub struct SensorError;
 impl<S: Copy> Sensor<S> for FixedSensor<S> {
     type Error = SensorError;
 
-    fn sense(&mut self) -> Result<Sensed<S>, SensorError> {
-        self.0.map(Sensed::now).ok_or(SensorError)
+    fn sense(&mut self) -> Result<Measurement<S>, SensorError> {
+        self.0.map(Measurement::now).ok_or(SensorError)
     }
 }
 

@@ -114,7 +114,7 @@ impl Profile {
 
     /// Returns the control ticks per exchange.
     pub fn exchange_ticks(self) -> u32 {
-        self.info().code.interval().into()
+        self.info().code.exchange_ticks().into()
     }
 
     /// Returns the radio of the profile; `None` for `exact`.

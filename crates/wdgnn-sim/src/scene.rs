@@ -35,7 +35,7 @@ pub struct StateLayout {
 pub struct Scene<'a, S> {
     /// Tick number.
     pub tick: u32,
-    /// Sensed state of each robot.
+    /// Measurement state of each robot.
     pub states: &'a [S],
     /// Position of each robot in meters.
     pub places: &'a [[f32; 3]],

@@ -12,7 +12,7 @@ use wdgnn_core::{
 };
 use wdgnn_robot::{
     onboard::OnboardTask,
-    tasks::{CollisionAvoidance, Consistency, MotionModel},
+    tasks::{CollisionAvoidance, MotionModel, PlausibilityChecks},
 };
 
 /// Lower limit of distances in the features.
@@ -107,7 +107,7 @@ impl MotionModel for Coverage {
 
 impl CollisionAvoidance for Coverage {}
 
-impl Consistency for Coverage {
+impl PlausibilityChecks for Coverage {
     type Stats = ();
 }
 

@@ -8,7 +8,7 @@ use wdgnn_core::{
 };
 use wdgnn_robot::{
     onboard::OnboardTask,
-    tasks::{CollisionAvoidance, Consistency, MotionModel},
+    tasks::{CollisionAvoidance, MotionModel, PlausibilityChecks},
 };
 
 /// State of a robot: its position in meters.
@@ -91,7 +91,7 @@ impl MotionModel for Rendezvous {
 
 impl CollisionAvoidance for Rendezvous {}
 
-impl Consistency for Rendezvous {
+impl PlausibilityChecks for Rendezvous {
     type Stats = ();
 }
 

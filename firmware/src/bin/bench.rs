@@ -22,7 +22,7 @@ use wdgnn_core::{
     weights::{Aligned, Weights},
 };
 use wdgnn_link::{
-    encoding::{Encoding, Outgoing, exact::Exact, half::Dot154},
+    encoding::{Encoding, OutgoingMessage, exact::Exact, half::Dot154},
     link::{Link, MessageLink as _, Sealed},
     security::{
         LinkSecurity,
@@ -32,14 +32,14 @@ use wdgnn_link::{
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{self, BUFFER_LEN, RobotModel, TaskRobot},
-    ports::{Actuator, NoStore, PortSet, Radio, Received, Sensed, Sensor},
+    onboard::{self, BUFFER_LEN, FlockingModel, TaskRobot},
+    ports::{Actuator, Measurement, NoStore, PortSet, Radio, ReceivedFrame, Sensor},
     tasks::MotionModel as _,
 };
 
 /// Robot of the bench, and the message that it sends.
 type Robot<L> = TaskRobot<'static, Flocking, L>;
-type RobotMessage = MessageOf<RobotModel<'static>, Flocking>;
+type RobotMessage = MessageOf<FlockingModel<'static>, Flocking>;
 /// Link that is sealed by a cipher of nearly zero cost.
 type NullSealed = Link<Dot154, GroupKey<NullCipher, 8>>;
 
@@ -82,7 +82,7 @@ fn main() -> ! {
     encode_all(weights.checksum, frames, 1);
     let nothing = count(|| ());
     let show = |step: &str, counted: u32| defmt::println!("{=str} {=u32}", step, counted - nothing);
-    robot.sense(1, Some(Sensed::now(motion(0))));
+    robot.sense(1, Some(Measurement::now(motion(0))));
     show("send", count(|| black_box(black_box(&mut *robot).send(0, buffer))));
     show(
         "receive",
@@ -138,7 +138,7 @@ fn run<E: Encoding, S: LinkSecurity>(
     buffer: &mut [u8],
 ) {
     let mut ports = PortSet { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
-    black_box(control_loop::run(black_box(robot), tick, &mut ports, buffer));
+    black_box(control_loop::run_tick(black_box(robot), tick, &mut ports, buffer));
 }
 
 /// Not inlined, so that its stack is released before the measurements.
@@ -148,7 +148,7 @@ fn load<E: Encoding, S: LinkSecurity>(
     weights: &Weights<'static>,
     link: Link<E, S>,
 ) -> &'static mut Robot<Link<E, S>> {
-    cell.init_with(|| match onboard::robot::<Flocking, _>(0, weights, link) {
+    cell.init_with(|| match onboard::robot_from_weights::<Flocking, _>(0, weights, link) {
         Ok(robot) => robot,
         Err(_) => Board::exit(false),
     })
@@ -166,9 +166,9 @@ fn whole<E: Encoding, S: LinkSecurity>(
 ) -> Option<[u32; 2]> {
     let robot = load(cell, weights, link());
     // The model exchanges in every tick, the profile does not.
-    let interval = E::PROFILE.interval().into();
-    let config = robot.config().with_interval(interval);
-    *robot.config_mut() = if S::SEALED { config.robust() } else { config };
+    let interval = E::PROFILE.exchange_ticks().into();
+    let config = robot.config().with_exchange_interval(interval);
+    *robot.config_mut() = if S::IS_SEALED { config.robust() } else { config };
     let encode_all = |exchange, frames: &mut Frames, robot: &Robot<Link<E, S>>| {
         let mut length = 0;
         for (sender, frame) in (1..).zip(frames) {
@@ -262,7 +262,7 @@ fn frame<E: Encoding, S: LinkSecurity>(mut link: Link<E, S>, buffer: &mut [u8]) 
 fn encode_all(model: u32, frames: &mut Frames, tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
         let message = message(sender, tick);
-        let out = Outgoing { message: &message, boot: 0, sequence: tick, model, round: 0 };
+        let out = OutgoingMessage { message: &message, boot: 0, sequence: tick, model, round: 0 };
         let _ = Exact::encode(&out, 0, frame);
     }
 }
@@ -308,14 +308,14 @@ impl Radio for ReplayRadio<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Infallible> {
         let Some(frame) = self.frames.next().and_then(|frame| frame.get(..self.length)) else {
             return Ok(None);
         };
         if let Some(buffer) = buffer.get_mut(..frame.len()) {
             buffer.copy_from_slice(frame);
         }
-        Ok(Some(Received::untimed(frame.len())))
+        Ok(Some(ReceivedFrame::untimed(frame.len())))
     }
 }
 
@@ -324,8 +324,8 @@ struct Still;
 impl Sensor<Motion> for Still {
     type Error = Infallible;
 
-    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
-        Ok(Sensed::now(motion(0)))
+    fn sense(&mut self) -> Result<Measurement<Motion>, Infallible> {
+        Ok(Measurement::now(motion(0)))
     }
 }
 

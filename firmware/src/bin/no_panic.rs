@@ -34,14 +34,14 @@ use wdgnn_link::{
         aes::Aes,
         ccm::{Block, BlockCipher},
         group_key::GroupKey,
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 use wdgnn_robot::{
     control_loop,
     onboard::{self, MAX_BUFFER_LEN, OnboardTask},
     persist,
-    ports::{Actuator, PortSet, Radio, Received, Sensed, Sensor, Store},
+    ports::{Actuator, Measurement, PortSet, Radio, ReceivedFrame, Sensor, Store},
 };
 
 /// Ports with arbitrary behavior, as far as the compiler knows.
@@ -64,12 +64,12 @@ impl Radio for AnyPort {
         maybe(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, ()> {
         black_box(buffer);
-        maybe(Some(Received { length: MAX_BUFFER_LEN, arrived_us: 0 }))
+        maybe(Some(ReceivedFrame { length: MAX_BUFFER_LEN, arrived_us: 0 }))
     }
 
-    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
+    fn on_authenticated(&mut self, sender: &FrameId, received: &ReceivedFrame) {
         black_box((sender, received));
     }
 }
@@ -77,8 +77,8 @@ impl Radio for AnyPort {
 impl<S: State> Sensor<S> for AnyPort {
     type Error = ();
 
-    fn sense(&mut self) -> Result<Sensed<S>, ()> {
-        maybe(Sensed { state: S::zero(), age: 0 })
+    fn sense(&mut self) -> Result<Measurement<S>, ()> {
+        maybe(Measurement { state: S::zero(), age: 0 })
     }
 }
 
@@ -152,7 +152,7 @@ fn main() -> ! {
     }
 }
 
-fn managed<const TAG: usize>(key: &[u8; 16]) -> ManagedKeys<Aes, TAG, ROSTER> {
+fn managed<const TAG: usize>(key: &[u8; 16]) -> ManagedKeys<Aes, TAG, ROSTER_CAPACITY> {
     ManagedKeys::new(GroupKey::new(key))
 }
 
@@ -177,8 +177,8 @@ fn fly<T: OnboardTask, E: Encoding, S: LinkSecurity>(security: S) {
     let mut buffer = [0; MAX_BUFFER_LEN];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
     let link = Link::<E, S>::new(weights.checksum, security);
-    let Ok(mut robot) = onboard::robot::<T, _>(black_box(7), &weights, link) else { return };
-    let _ = black_box(persist::resume(&mut robot, &mut AnyPort, &mut buffer));
+    let Ok(mut robot) = onboard::robot_from_weights::<T, _>(black_box(7), &weights, link) else { return };
+    let _ = black_box(persist::restore(&mut robot, &mut AnyPort, &mut buffer));
     for tick in 0..black_box(1_000) {
         let mut ports = PortSet {
             radio: &mut AnyPort,
@@ -186,6 +186,6 @@ fn fly<T: OnboardTask, E: Encoding, S: LinkSecurity>(security: S) {
             actuator: &mut AnyPort,
             store: &mut AnyPort,
         };
-        black_box(control_loop::run(&mut robot, tick, &mut ports, &mut buffer));
+        black_box(control_loop::run_tick(&mut robot, tick, &mut ports, &mut buffer));
     }
 }

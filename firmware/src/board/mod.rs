@@ -4,7 +4,7 @@ use wdgnn_core::task::NodeId;
 #[cfg(sealed)]
 use wdgnn_link::security::ccm::BlockCipher;
 use wdgnn_link::security::key::Key;
-use wdgnn_robot::{control_loop::Report, onboard::OnboardTask, ports::Clock};
+use wdgnn_robot::{control_loop::TickReport, onboard::OnboardTask, ports::Clock};
 
 use crate::link::Robot;
 
@@ -47,7 +47,7 @@ pub trait Board: Clock + Sized {
     fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]);
 
     /// Called after each tick.
-    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>);
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &TickReport<T::Command>);
 }
 
 macro_rules! boards {

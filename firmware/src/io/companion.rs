@@ -7,7 +7,7 @@ use embedded_io::{Read, ReadReady, Write};
 use wdgnn_protocol::companion::{
     Command, CompanionMessage, FromPose, KeyMessage, MAX_MESSAGE, PlanarCommand, PoseMessage, Status, encode,
 };
-use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
+use wdgnn_robot::ports::{Actuator, Measurement, Sensor};
 
 /// Control period in milliseconds.
 const TICK_MS: u16 = 10;
@@ -89,7 +89,7 @@ impl<R: Read + ReadReady, S: FromPose> Sensor<S> for PoseSensor<R> {
     type Error = PoseError;
 
     /// Returns the latest pose that arrived since the last tick. Never blocks.
-    fn sense(&mut self) -> Result<Sensed<S>, PoseError> {
+    fn sense(&mut self) -> Result<Measurement<S>, PoseError> {
         let mut newest = None;
         let mut bytes = [0; 32];
         // Reads at most 1,000 bytes, a tick at 1 Mbit/s, so that a saturated line cannot delay the
@@ -107,7 +107,7 @@ impl<R: Read + ReadReady, S: FromPose> Sensor<S> for PoseSensor<R> {
         }
         let PoseMessage { motion, number, age_ms } = newest.ok_or(PoseError::Missing)?;
         self.number = number;
-        Ok(Sensed { state: S::from_pose(&motion), age: (age_ms / TICK_MS).into() })
+        Ok(Measurement { state: S::from_pose(&motion), age: (age_ms / TICK_MS).into() })
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn latest_pose_is_used_with_its_age_and_number() {
         let mut pose = PoseSensor::new(Line([message(1.0), message(3.0)].concat().into()));
-        assert_eq!(pose.sense(), Ok(Sensed { state: motion(3.0), age: 3 }));
+        assert_eq!(pose.sense(), Ok(Measurement { state: motion(3.0), age: 3 }));
         assert_eq!(pose.number(), 3);
     }
 

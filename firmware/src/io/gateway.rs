@@ -147,7 +147,7 @@ mod tests {
 
     use std::{vec, vec::Vec as StdVec};
 
-    use wdgnn_link::tdma::{SlotInfo, Timing};
+    use wdgnn_link::tdma::{SlotInfo, SlotTiming};
     use wdgnn_protocol::gateway::VERSION;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
     const HELLO: Hello = Hello {
         profile: 2,
         boot_id: 7,
-        timing: Timing {
+        timing: SlotTiming {
             period: 10_000,
             interval: 1,
             slots: 2,

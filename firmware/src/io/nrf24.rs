@@ -15,7 +15,7 @@ mod tests;
 
 use embedded_hal::{delay::DelayNs, digital::OutputPin, spi::SpiDevice};
 use heapless::Deque;
-use wdgnn_robot::ports::{Radio, Received};
+use wdgnn_robot::ports::{Radio, ReceivedFrame};
 
 /// Maximum packet length in bytes.
 pub const MAX_PACKET: usize = 32;
@@ -315,12 +315,12 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Radio for Nrf24<S, C, T> {
         self.poll()
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Nrf24Error> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Nrf24Error> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         let Some(Packet { bytes, arrived }) = self.received.pop_front() else { return Ok(None) };
         buffer.iter_mut().zip(bytes).take(self.length.into()).for_each(|(to, from)| *to = from);
-        Ok(Some(Received { length: self.length.into(), arrived_us: arrived }))
+        Ok(Some(ReceivedFrame { length: self.length.into(), arrived_us: arrived }))
     }
 }

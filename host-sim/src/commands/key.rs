@@ -9,12 +9,12 @@ use std::{
 use clap::{Args, Subcommand};
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    encoding::half::TAG_LEN,
+    encoding::half::MAX_TAG_LEN,
     security::{
         aes::Aes,
         key::Key,
         key_update::{self, KeyUpdate},
-        managed_keys::ROSTER,
+        managed_keys::ROSTER_CAPACITY,
     },
 };
 
@@ -122,7 +122,7 @@ impl KeyArguments {
                 for name in 0..*robots {
                     let path = out.join(format!("robot-{name}.key"));
                     write_new(&path, &digits(&key_update::personal_key(&master, name)))?;
-                    if usize::from(*robots) <= ROSTER {
+                    if usize::from(*robots) <= ROSTER_CAPACITY {
                         write_new(
                             &out.join(format!("robot-{name}.roster")),
                             &roster(&master, *robots, name),
@@ -130,8 +130,8 @@ impl KeyArguments {
                     }
                 }
                 println!("personal keys of {robots} robots: {}", out.display());
-                if usize::from(*robots) > ROSTER {
-                    println!("no keys for peer authentication: it is limited to {ROSTER} robots");
+                if usize::from(*robots) > ROSTER_CAPACITY {
+                    println!("no keys for peer authentication: it is limited to {ROSTER_CAPACITY} robots");
                 }
             }
             KeyCommand::Rekey { master, robots, expel, epoch, at, profile, out } => {
@@ -160,13 +160,15 @@ fn frames(
     profile: Profile,
 ) -> Result<Vec<String>> {
     profile.check_robots(robots.into())?;
-    if usize::from(robots) > ROSTER {
-        return Err(Error::usage(format!("--robots must be at most {ROSTER} for key updates, got {robots}")));
+    if usize::from(robots) > ROSTER_CAPACITY {
+        return Err(Error::usage(format!(
+            "--robots must be at most {ROSTER_CAPACITY} for key updates, got {robots}"
+        )));
     }
     if let Some(name) = expelled.iter().find(|name| **name >= robots) {
         return Err(Error::usage(format!("--expel names robot {name}: the robots are 0 to {}", robots - 1)));
     }
-    let tag = if profile == Profile::Esb32 { 4 } else { TAG_LEN };
+    let tag = if profile == Profile::Esb32 { 4 } else { MAX_TAG_LEN };
     let key = key_update::swarm_key(master, epoch);
     let frame = |name: NodeId| {
         let mut frame = vec![0; KeyUpdate::bytes(tag)];

@@ -10,14 +10,14 @@ use wdgnn_core::{
     tasks::flocking::{Flocking, Motion},
 };
 use wdgnn_link::{
-    encoding::{Encoding as _, Outgoing, exact::Exact, half::TAG_LEN},
+    encoding::{Encoding as _, OutgoingMessage, exact::Exact, half::MAX_TAG_LEN},
     error::{FrameError, FrameErrorCounts},
     link::RadioLink as _,
     security::{LinkSecurity as _, aes::Aes, group_key::GroupKey},
 };
 use wdgnn_robot::{
-    onboard::{self, MAX_BUFFER_LEN, RobotModel},
-    ports::Sensed,
+    onboard::{self, FlockingModel, MAX_BUFFER_LEN},
+    ports::Measurement,
 };
 
 use super::row::{Row, Yardstick, reasons};
@@ -36,7 +36,7 @@ use crate::{
     swarm::radio_swarm::KEY,
 };
 
-type Robot<'w> = SimRobot<RobotModel<'w>, Flocking>;
+type Robot<'w> = SimRobot<FlockingModel<'w>, Flocking>;
 
 /// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
@@ -49,8 +49,9 @@ pub fn rows(seed: u64) -> Result<Vec<Row>> {
 fn robot(model: &ModelFile) -> Result<Robot<'_>> {
     let weights = model.weights();
     let link = AnyLink::new(Profile::Exact, weights.checksum, Some(RobotKeys { group: &KEY, own: None }));
-    let mut robot = onboard::robot(0, &weights, link).map_err(|source| model.unusable(source))?;
-    robot.sense(0, Some(Sensed::now(Motion { position: [0.0; 2], velocity: [0.0; 2] })));
+    let mut robot =
+        onboard::robot_from_weights(0, &weights, link).map_err(|source| model.unusable(source))?;
+    robot.sense(0, Some(Measurement::now(Motion { position: [0.0; 2], velocity: [0.0; 2] })));
     Ok(robot)
 }
 
@@ -58,16 +59,16 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
 fn sealed(robot: &Robot<'_>, sender: NodeId, lie: Option<&Lie>) -> Vec<u8> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
     let (taps, wide) = (DelayLines::ZERO, *robot.config().agent.model.offline());
-    let message: MessageOf<RobotModel<'_>, Flocking> =
+    let message: MessageOf<FlockingModel<'_>, Flocking> =
         Message { sender, tick: 0, degree: 1, state, taps, wide };
-    let model = robot.link().model();
-    let out = Outgoing { message: &message, boot: 0, sequence: 0, model, round: 0 };
+    let model = robot.link().model_checksum();
+    let out = OutgoingMessage { message: &message, boot: 0, sequence: 0, model, round: 0 };
     let mut frame = [0; MAX_BUFFER_LEN];
     let length = Exact::encode(&out, 0, &mut frame).unwrap_or_default();
     if let Some(lie) = lie {
         lie.patch(&mut frame[..length], Exact::HEADER_LEN);
     }
-    let key = GroupKey::<Aes, TAG_LEN>::new(&KEY);
+    let key = GroupKey::<Aes, MAX_TAG_LEN>::new(&KEY);
     let length = key.seal::<Exact>(model, &out.id(), length, &mut frame).unwrap_or_default();
     frame[..length].to_vec()
 }

@@ -1,7 +1,7 @@
 //! Properties of rows besides cost and distance.
 
 use wdgnn_link::error::FrameError;
-use wdgnn_robot::control_loop::MAX_FRAMES;
+use wdgnn_robot::control_loop::MAX_FRAMES_PER_TICK;
 
 use super::row::Nearness;
 use crate::counters::Counters;
@@ -165,7 +165,7 @@ pub(super) fn inside_the_ball(of: &Measurements<'_>) -> (bool, String) {
 /// The last frame is counted as a flood but not read.
 pub(super) fn within_budget(of: &Measurements<'_>) -> (bool, String) {
     let most = of.counters.most_heard.saturating_sub(1);
-    (most <= MAX_FRAMES, format!("at most {most} looked at"))
+    (most <= MAX_FRAMES_PER_TICK, format!("at most {most} looked at"))
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
         holds_up_to(not_crowded_out, 50, |counters| &mut counters.longest_crowded);
         holds_up_to(liars_rejected, 5, |counters| &mut counters.longest_deceived);
         // The last frame is counted but not read.
-        holds_up_to(within_budget, MAX_FRAMES + 1, |counters| &mut counters.most_heard);
+        holds_up_to(within_budget, MAX_FRAMES_PER_TICK + 1, |counters| &mut counters.most_heard);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
-    encoding::half::TAG_LEN,
+    encoding::half::MAX_TAG_LEN,
     security::{key::Key, key_update::personal_key},
 };
 use wdgnn_protocol::companion::CHECKSUM;
@@ -122,7 +122,7 @@ impl Operator {
         }
         if self.frames.is_empty() {
             let at = tick?.saturating_add(self.ticks.len() as u32);
-            self.frames = key_operator::update_frames(self.staying.iter().copied(), at, TAG_LEN);
+            self.frames = key_operator::update_frames(self.staying.iter().copied(), at, MAX_TAG_LEN);
             self.changes = Some(at);
         }
         let frame = self.frames.get(self.said % self.frames.len().max(1)).cloned();

@@ -9,8 +9,8 @@ use wdgnn_protocol::{
 };
 use wdgnn_robot::{
     control_loop,
-    onboard::{self, BUFFER_LEN, RobotModel},
-    ports::{NoStore, PortSet, Radio, Received},
+    onboard::{self, BUFFER_LEN, FlockingModel},
+    ports::{NoStore, PortSet, Radio, ReceivedFrame},
 };
 use wdgnn_sim::{
     medium::{
@@ -31,12 +31,12 @@ use crate::{
 const NO_TURN: u8 = u8::MAX;
 
 /// Robot in this process with the image's task, network and link.
-pub type NativeTwin<'w> = SimRobot<RobotModel<'w>, Flocking>;
+pub type NativeTwin<'w> = SimRobot<FlockingModel<'w>, Flocking>;
 
 /// Creates a robot of this process as the image does; without keys its link is open.
 pub fn native<'w>(id: NodeId, weights: &Weights<'w>, keys: Option<RobotKeys<'_>>) -> Result<NativeTwin<'w>> {
     let link = AnyLink::new(Profile::Dot154, weights.checksum, keys);
-    onboard::robot(id, weights, link).map_err(|error| Error::Failed(error.to_string()))
+    onboard::robot_from_weights(id, weights, link).map_err(|error| Error::Failed(error.to_string()))
 }
 
 /// Native twin of one chip.
@@ -88,7 +88,7 @@ impl<'w> Twin<'w> {
             return;
         }
         if status.turn != NO_TURN {
-            self.robot.set_turn(status.turn.into());
+            self.robot.set_exchange_phase(status.turn.into());
         }
         let heard = usize::from(status.received).min(self.frames.len());
         let frames: Vec<_> = self.frames.drain(..heard).collect();
@@ -100,7 +100,7 @@ impl<'w> Twin<'w> {
             actuator: &mut RecordingActuator(&mut done),
             store: &mut NoStore,
         };
-        control_loop::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_LEN]);
+        control_loop::run_tick(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_LEN]);
         if done.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
             self.equal += 1;
         } else {
@@ -125,7 +125,7 @@ impl Radio for Frames<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> std::result::Result<Option<Received>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> std::result::Result<Option<ReceivedFrame>, Infallible> {
         let frame = self.0.by_ref().find_map(|frame| mac::parse(frame));
         Ok(frame.map(|(_, content)| copy_frame(content, buffer)))
     }

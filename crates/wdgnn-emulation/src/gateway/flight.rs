@@ -13,14 +13,14 @@ use wdgnn_link::{
     header::FrameId,
     link::{MessageLink as _, RadioLink as _},
     security::key::Key,
-    tdma::Timing,
+    tdma::SlotTiming,
 };
 use wdgnn_protocol::{
     companion::{self, Command},
     gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, SendResult, ToGateway, VERSION},
     mac,
 };
-use wdgnn_robot::onboard::RobotModel;
+use wdgnn_robot::onboard::FlockingModel;
 
 use super::{
     counts::{Counts, RealRobot},
@@ -66,7 +66,7 @@ impl Settings<'_> {
 pub struct Flight<'w> {
     settings: Settings<'w>,
     /// Reader of all frames on the channel.
-    decoder: AnyLinkOf<RobotModel<'w>, Flocking>,
+    decoder: AnyLinkOf<FlockingModel<'w>, Flocking>,
     line: Deframer,
     gateway: Option<Hello>,
     /// Time of the gateway.
@@ -162,7 +162,7 @@ impl<'w> Flight<'w> {
             }
             Some(FromGateway::Corrupt { start }) => {
                 self.counts.spoilt += 1;
-                self.robots.iter_mut().for_each(|robot| robot.clock.spoilt(start));
+                self.robots.iter_mut().for_each(|robot| robot.clock.record_broken_frame(start));
                 Ok(())
             }
             Some(FromGateway::SendDone { number, result, at }) => {
@@ -209,7 +209,7 @@ impl<'w> Flight<'w> {
     /// Reads a frame of any model: its number and the sender's motion. `None` if it is unreadable
     /// or not authentic.
     fn decode(&mut self, content: &[u8]) -> Option<(FrameId, Motion)> {
-        let id = self.decoder.id(0, content).filter(|id| id.sender < self.settings.robots)?;
+        let id = self.decoder.frame_id(0, content).filter(|id| id.sender < self.settings.robots)?;
         let mut message = Message::empty(Motion::zero());
         // The decoder has no clock: it reads each frame at the frame's tick.
         let result = self.decoder.receive(id.sequence, &mut content.to_vec(), &mut message);
@@ -238,7 +238,7 @@ impl<'w> Flight<'w> {
         for robot in &mut self.robots {
             let is_own = decoded.is_some_and(|(id, _)| id.sender == robot.id);
             if let Some((id, _)) = decoded.filter(|_| !is_own) {
-                robot.clock.heard(&id, note, began);
+                robot.clock.record_frame(&id, note, began);
             }
             if is_own && !real {
                 continue;
@@ -267,7 +267,7 @@ impl<'w> Flight<'w> {
             }
             SendResult::Busy => {
                 self.counts.busy += 1;
-                self.robots[robot].clock.busy(at);
+                self.robots[robot].clock.record_busy_channel(at);
             }
             SendResult::Late => self.counts.late_down += 1,
             SendResult::Refused => self.counts.refused_down += 1,
@@ -282,12 +282,12 @@ impl<'w> Flight<'w> {
             return self.start_robots(timing);
         }
         let ahead = u64::from(timing.period);
-        let due = |robot: &Simulated<'_>| robot.beat.begins <= now + ahead;
+        let due = |robot: &Simulated<'_>| robot.beat.begins_us <= now + ahead;
         while let Some(next) = (0..self.robots.len())
             .filter(|robot| due(&self.robots[*robot]))
-            .min_by_key(|robot| self.robots[*robot].beat.begins)
+            .min_by_key(|robot| self.robots[*robot].beat.begins_us)
         {
-            let begins = self.robots[next].beat.begins;
+            let begins = self.robots[next].beat.begins_us;
             let closes = begins.saturating_sub(ahead);
             self.closed = self.closed.max(closes);
             let Self { robots, counts, settings, .. } = self;
@@ -303,12 +303,12 @@ impl<'w> Flight<'w> {
     }
 
     /// Creates all robots.
-    fn start_robots(&mut self, timing: Timing) -> Result {
+    fn start_robots(&mut self, timing: SlotTiming) -> Result {
         let mut chance = self.settings.chance;
         for &(id, start) in &self.settings.simulated {
             let keys = self.settings.key.as_ref().map(|group| RobotKeys { group, own: None });
             let mut robot = twin::native(id, &self.settings.weights, keys)?;
-            robot.link_mut().set_swarm_size(self.settings.robots);
+            robot.link_mut().security_mut().set_swarm_size(self.settings.robots);
             // SplitMix64 generator.
             let [slots, boot] = std::array::from_fn(|_| {
                 chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -317,7 +317,7 @@ impl<'w> Flight<'w> {
                 (mixed >> 32) as u32
             });
             // The lower half leaves room to count, as on a board.
-            robot.link_mut().set_boot(boot >> 1);
+            robot.link_mut().set_boot_count(boot >> 1);
             self.robots.push(Simulated::new(robot, timing, start, self.now, slots));
         }
         Ok(())

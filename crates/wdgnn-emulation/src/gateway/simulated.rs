@@ -7,13 +7,13 @@ use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
 use wdgnn_link::{
     header::FrameId,
     link::RadioLink as _,
-    tdma::{SlotClock, TickStart, Timing},
+    tdma::{SlotClock, SlotTiming, TickStart},
 };
 use wdgnn_protocol::mac;
 use wdgnn_robot::{
     control_loop,
     onboard::BUFFER_LEN,
-    ports::{NoStore, PortSet, Radio, Received},
+    ports::{NoStore, PortSet, Radio, ReceivedFrame},
 };
 use wdgnn_sim::{
     medium::rx_queue::copy_frame,
@@ -49,11 +49,11 @@ pub(super) struct Simulated<'w> {
 impl<'w> Simulated<'w> {
     /// Creates a robot at time `now` that stands on the ground and is accelerated into this start,
     /// as in [`crate::chips`].
-    pub fn new(robot: NativeTwin<'w>, timing: Timing, start: Motion, now: u64, seed: u32) -> Self {
+    pub fn new(robot: NativeTwin<'w>, timing: SlotTiming, start: Motion, now: u64, seed: u32) -> Self {
         let id = robot.id();
-        let timing = Timing { interval: robot.config().exchange_interval, ..timing };
-        let mut clock = SlotClock::new(timing, id, now, seed).from_tick(robot.first_tick());
-        let beat = clock.next(now);
+        let timing = SlotTiming { interval: robot.config().exchange_interval, ..timing };
+        let mut clock = SlotClock::new(timing, id, now, seed).with_first_tick(robot.first_tick());
+        let beat = clock.next_tick(now);
         let (body, inbox) = (Body::new(start, RELEASE), VecDeque::new());
         Self { id, robot, clock, start, body, began: now, beat, inbox, sequence: 0 }
     }
@@ -93,15 +93,15 @@ impl<'w> Simulated<'w> {
         counts: &mut Counts,
         is_simulated: impl Fn(NodeId) -> bool,
     ) -> Option<(u64, Frame)> {
-        let TickStart { tick, begins, speaks, back } = self.beat;
-        let boot = self.robot.link().boot();
-        match self.clock.turn() {
-            Some(turn) => self.robot.set_turn(turn),
+        let TickStart { tick, begins_us: begins, slot_begins_us: speaks, went_back: back } = self.beat;
+        let boot = self.robot.link().boot_count();
+        match self.clock.exchange_phase() {
+            Some(turn) => self.robot.set_exchange_phase(turn),
             // As on a board, the swarm time may be earlier while the robot listens.
-            None => self.robot.link_mut().set_boot(boot),
+            None => self.robot.link_mut().set_boot_count(boot),
         }
         if back {
-            self.robot.link_mut().set_boot(boot.saturating_add(1));
+            self.robot.link_mut().set_boot_count(boot.saturating_add(1));
         }
         let (sensed, mut command) = (self.motion(begins), [0.0; 2]);
         let mut radio =
@@ -112,7 +112,7 @@ impl<'w> Simulated<'w> {
             actuator: &mut RecordingActuator(&mut command),
             store: &mut NoStore,
         };
-        let report = control_loop::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_LEN]);
+        let report = control_loop::run_tick(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_LEN]);
         counts.refused.add(&report.rejected);
         counts.taken_of_real += radio.accepted[0];
         counts.taken_of_simulated += radio.accepted[1];
@@ -123,10 +123,10 @@ impl<'w> Simulated<'w> {
         }
         let sent = sent.map(|(slot, content)| {
             self.sequence = self.sequence.wrapping_add(1);
-            let header = mac::header(self.sequence, self.id, self.clock.note(begins));
+            let header = mac::header(self.sequence, self.id, self.clock.slot_info(begins));
             (slot, [&header[..], &content].concat().into())
         });
-        self.beat = self.clock.next(now.max(begins));
+        self.beat = self.clock.next_tick(now.max(begins));
         sent
     }
 }
@@ -149,12 +149,12 @@ impl<F: Fn(NodeId) -> bool> Radio for SlotRadio<'_, F> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Infallible> {
         let frame = self.inbox.pop_front_if(|(ended, _)| *ended <= self.closes);
         Ok(frame.map(|(_, frame)| copy_frame(&frame, buffer)))
     }
 
-    fn on_authenticated(&mut self, id: &FrameId, _: &Received) {
+    fn on_authenticated(&mut self, id: &FrameId, _: &ReceivedFrame) {
         self.accepted[usize::from((self.is_simulated)(id.sender))] += 1;
     }
 }

@@ -11,7 +11,7 @@ use wdgnn_core::{
 };
 
 use super::{
-    Encoding, Outgoing, check_length,
+    Encoding, OutgoingMessage, check_length,
     content::{Writer, read_halves},
     half::{MAX_NUMBERS, check_first, first_byte},
     p2p57::read_state,
@@ -34,7 +34,7 @@ const OBSTACLE: u8 = 0x80;
 /// Version and profile, sender, boot, sequence, piece.
 const HEADER_LEN: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
-const FRAMES: u32 = 4;
+const FRAMES_PER_EXCHANGE: u32 = 4;
 
 /// Zeros that fill a piece.
 const PADDING: &[f32] = &[0.0; PIECE as usize];
@@ -76,27 +76,27 @@ impl Esb32 {
 
 impl Encoding for Esb32 {
     const PROFILE: Profile = Profile::Esb32;
-    const FRAMES: u32 = FRAMES;
+    const FRAMES_PER_EXCHANGE: u32 = FRAMES_PER_EXCHANGE;
     const HEADER_LEN: usize = HEADER_LEN;
-    const STATE_NUMBER_LEN: usize = 2;
+    const BYTES_PER_STATE_NUMBER: usize = 2;
 
     /// State, piece and tag must fit one frame, and all taps must fit the frames of an exchange but one.
-    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
+    fn has_room_for<S: State, L: DelayLines, W: Tensor>() -> bool {
         Self::length::<S>() + 4 <= 32
-            && L::LEN <= (FRAMES as usize - 1) * PIECE as usize
+            && L::LEN <= (FRAMES_PER_EXCHANGE as usize - 1) * PIECE as usize
             && W::LEN <= MAX_NUMBERS
     }
 
-    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
+    fn max_frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
         Self::length::<S>()
     }
 
-    fn header(frame: &[u8], now: u32) -> Option<Header> {
+    fn read_header(frame: &[u8], now: u32) -> Option<Header> {
         let &[_, sender, b0, b1, s0, s1, s2, piece] = frame.first_chunk::<HEADER_LEN>()?;
         let id = FrameId {
             sender: sender.into(),
             boot: u16::from_le_bytes([b0, b1]).into(),
-            sequence: nearest(u32::from_le_bytes([s0, s1, s2, 0]), now.saturating_mul(FRAMES)),
+            sequence: nearest(u32::from_le_bytes([s0, s1, s2, 0]), now.saturating_mul(FRAMES_PER_EXCHANGE)),
         };
         let degree = if piece & OBSTACLE == 0 { 0 } else { OBSTACLE_ONLY };
         Some(Header { id, model: None, degree })
@@ -104,7 +104,7 @@ impl Encoding for Esb32 {
 
     /// `None` also for an address above 255 or a boot count above 65,535.
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {

@@ -11,13 +11,13 @@ use wdgnn_core::{
 };
 
 use super::{
-    Encoding, Outgoing, check_length, check_model,
+    Encoding, OutgoingMessage, check_length, check_model,
     content::{Writer, read_taps},
 };
 use crate::{
     error::FrameError,
     frames::{ExactHeader, U16Le, U32Le},
-    header::{FrameId, Header, Payload, Profile, VERSION},
+    header::{FrameId, Header, PROTOCOL_VERSION, Payload, Profile},
 };
 
 /// Length of the header in bytes.
@@ -49,16 +49,16 @@ pub const fn frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
 impl<const CODE: u8> Encoding for Float<CODE> {
     const PROFILE: Profile =
         if CODE == Profile::Exact as u8 { Profile::Exact } else { Profile::ExactUnfolded };
-    const FRAMES: u32 = 1;
-    const IS_WHOLE: bool = true;
+    const FRAMES_PER_EXCHANGE: u32 = 1;
+    const SENDS_WHOLE_MESSAGES: bool = true;
     const HEADER_LEN: usize = HEADER_LEN;
 
-    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
+    fn max_frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
         frame_len::<S, L, W>()
     }
 
     #[inline]
-    fn header(frame: &[u8], _: u32) -> Option<Header> {
+    fn read_header(frame: &[u8], _: u32) -> Option<Header> {
         let &[_, _, _, _, _, _, _, c0, c1, c2, c3, ref rest @ ..] = frame.first_chunk::<HEADER_LEN>()?;
         let &[i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = rest;
         let id = FrameId {
@@ -70,14 +70,14 @@ impl<const CODE: u8> Encoding for Float<CODE> {
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         _: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
         let (state_numbers, tap_numbers, wide_numbers) = dimensions::<S, L, W>();
         let Message { sender, degree, state, taps, wide, .. } = out.message;
         let header = ExactHeader {
-            version: VERSION,
+            version: PROTOCOL_VERSION,
             profile: CODE,
             state_numbers,
             tap_numbers: U16Le::new(tap_numbers),
@@ -104,7 +104,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
     ) -> Result<Payload, FrameError> {
         let (front, content) = frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;
         let [version, profile, state_numbers, t0, t1, w0, w1, ..] = *front;
-        if version != VERSION {
+        if version != PROTOCOL_VERSION {
             return Err(FrameError::Version);
         }
         if profile != CODE {

@@ -15,33 +15,33 @@ use wdgnn_core::{
 };
 
 use super::{
-    Encoding, Outgoing, check_length, check_model,
+    Encoding, OutgoingMessage, check_length, check_model,
     content::{Writer, read_halves},
 };
 use crate::{
     error::FrameError,
     frames::{CompactHeader, U16Le, U32Le},
-    header::{FrameId, Header, Payload, Profile, VERSION},
+    header::{FrameId, Header, PROTOCOL_VERSION, Payload, Profile},
 };
 
 /// Largest number of wide parameters: the header counts their parts in one byte.
 pub(crate) const MAX_NUMBERS: usize = 128;
 
 /// Length of the longest tag in bytes. Frames leave room for it, sealed or not.
-pub const TAG_LEN: usize = 8;
+pub const MAX_TAG_LEN: usize = 8;
 
 /// Length of a [`CompactHeader`] in bytes.
 pub(crate) const HEADER_LEN: usize = 17;
 
 /// First byte of every frame with a compact header.
 pub(crate) const fn first_byte(profile: Profile) -> u8 {
-    VERSION | (profile as u8) << 4
+    PROTOCOL_VERSION | (profile as u8) << 4
 }
 
 /// Checks version and profile of a compact frame.
 pub(crate) fn check_first(first: u8, profile: Profile) -> Result<(), FrameError> {
     match first {
-        _ if first & 0x0f != VERSION => Err(FrameError::Version),
+        _ if first & 0x0f != PROTOCOL_VERSION => Err(FrameError::Version),
         _ if first != first_byte(profile) => Err(FrameError::Profile),
         _ => Ok(()),
     }
@@ -61,7 +61,7 @@ pub(super) fn read_header(frame: &[u8]) -> Option<Header> {
 
 /// The compact header of part `part` of a message.
 pub(super) fn compact_header<S, L, W>(
-    out: &Outgoing<'_, S, L, W>,
+    out: &OutgoingMessage<'_, S, L, W>,
     profile: Profile,
     part: u8,
 ) -> CompactHeader {
@@ -95,7 +95,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
 
     /// Number of wide parameters per frame: `RUN`, or as many as fit.
     const fn max_run<S: State, L: DelayLines>() -> u16 {
-        let room = LIMIT.saturating_sub(Self::min_len::<S, L>() + TAG_LEN) / 2;
+        let room = LIMIT.saturating_sub(Self::min_len::<S, L>() + MAX_TAG_LEN) / 2;
         if room < RUN as usize { room as u16 } else { RUN }
     }
 
@@ -121,25 +121,25 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
 
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Encoding for Half<CODE, RUN, LIMIT> {
     const PROFILE: Profile = if CODE == Profile::Dot154 as u8 { Profile::Dot154 } else { Profile::EspNow };
-    const FRAMES: u32 = 1;
+    const FRAMES_PER_EXCHANGE: u32 = 1;
     const HEADER_LEN: usize = HEADER_LEN;
     /// A proof takes 70 µs on an nRF52840. With six, a frame is ready 0.2 ms before its slot.
-    const MAX_PROOFS: usize = if CODE == Profile::Dot154 as u8 { 6 } else { usize::MAX };
+    const MAX_PROOFS_PER_FRAME: usize = if CODE == Profile::Dot154 as u8 { 6 } else { usize::MAX };
 
-    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
+    fn has_room_for<S: State, L: DelayLines, W: Tensor>() -> bool {
         Self::max_run::<S, L>() > 0 && W::LEN <= MAX_NUMBERS
     }
 
-    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
+    fn max_frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
         Self::length::<S, L>(Self::run::<S, L, W>(0))
     }
 
-    fn header(frame: &[u8], _: u32) -> Option<Header> {
+    fn read_header(frame: &[u8], _: u32) -> Option<Header> {
         read_header(frame)
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         _: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {

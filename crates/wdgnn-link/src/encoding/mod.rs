@@ -24,7 +24,7 @@ pub mod p2p57;
 
 /// Message with the numbers that a link adds.
 #[derive(Clone, Copy, Debug)]
-pub struct Outgoing<'a, S, L, W> {
+pub struct OutgoingMessage<'a, S, L, W> {
     /// The message.
     pub message: &'a Message<S, L, W>,
     /// Number of times the robot has started.
@@ -37,7 +37,7 @@ pub struct Outgoing<'a, S, L, W> {
     pub round: u32,
 }
 
-impl<S, L, W> Outgoing<'_, S, L, W> {
+impl<S, L, W> OutgoingMessage<'_, S, L, W> {
     /// Sender and number of the frame.
     #[must_use]
     pub fn id(&self) -> FrameId {
@@ -50,35 +50,35 @@ pub trait Encoding {
     /// The profile.
     const PROFILE: Profile;
     /// Frames per exchange.
-    const FRAMES: u32;
+    const FRAMES_PER_EXCHANGE: u32;
     /// Whether every frame carries a whole message.
-    const IS_WHOLE: bool = false;
+    const SENDS_WHOLE_MESSAGES: bool = false;
     /// Length of the header in bytes. Headers are never encrypted.
     const HEADER_LEN: usize;
     /// Bytes per number of the state, which follows the header in every frame.
-    const STATE_NUMBER_LEN: usize = 4;
+    const BYTES_PER_STATE_NUMBER: usize = 4;
     /// Largest number of identity proofs in one frame, where time limits it ([`crate::security::peer_auth`]).
-    const MAX_PROOFS: usize = usize::MAX;
+    const MAX_PROOFS_PER_FRAME: usize = usize::MAX;
 
     /// Whether the frames have room for messages of these types.
     #[must_use]
-    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
+    fn has_room_for<S: State, L: DelayLines, W: Tensor>() -> bool {
         true
     }
 
     /// Length of the longest frame in bytes.
-    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize;
+    fn max_frame_len<S: State, L: DelayLines, W: Tensor>() -> usize;
 
     /// Reads the header of a frame; `None` if the frame is too short.
     ///
     /// `now` is the receiver's tick. It completes a sequence number of which the header has the low
     /// bits only.
-    fn header(frame: &[u8], now: u32) -> Option<Header>;
+    fn read_header(frame: &[u8], now: u32) -> Option<Header>;
 
     /// Writes frame `index` of an exchange. Returns its length; `None` if the buffer is too short or
     /// the header cannot hold a number.
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize>;

@@ -12,9 +12,9 @@ use wdgnn_core::{
 };
 
 use super::{
-    Encoding, Outgoing, check_length, check_model,
+    Encoding, OutgoingMessage, check_length, check_model,
     content::{Writer, read_halves},
-    half::{HEADER_LEN, MAX_NUMBERS, TAG_LEN, check_first, compact_header, read_header},
+    half::{HEADER_LEN, MAX_NUMBERS, MAX_TAG_LEN, check_first, compact_header, read_header},
     halves,
 };
 use crate::{
@@ -42,7 +42,7 @@ impl P2p57 {
 
     /// Number of wide parameters per frame: as many as fit.
     const fn max_run<S: State, L: DelayLines>() -> u16 {
-        let room = LIMIT.saturating_sub(HEADER_LEN + 2 * S::Array::LEN + TAG_LEN) / 2;
+        let room = LIMIT.saturating_sub(HEADER_LEN + 2 * S::Array::LEN + MAX_TAG_LEN) / 2;
         (room as u16).saturating_sub(Self::max_taps::<L>())
     }
 
@@ -77,24 +77,24 @@ impl P2p57 {
 
 impl Encoding for P2p57 {
     const PROFILE: Profile = Profile::P2p57;
-    const FRAMES: u32 = HALVES;
+    const FRAMES_PER_EXCHANGE: u32 = HALVES;
     const HEADER_LEN: usize = HEADER_LEN;
-    const STATE_NUMBER_LEN: usize = 2;
+    const BYTES_PER_STATE_NUMBER: usize = 2;
 
-    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
+    fn has_room_for<S: State, L: DelayLines, W: Tensor>() -> bool {
         Self::max_run::<S, L>() > 0 && W::LEN <= MAX_NUMBERS
     }
 
-    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
+    fn max_frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
         Self::length::<S>(Self::payload::<S, L, W>(0))
     }
 
-    fn header(frame: &[u8], _: u32) -> Option<Header> {
+    fn read_header(frame: &[u8], _: u32) -> Option<Header> {
         read_header(frame)
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {

@@ -5,13 +5,14 @@ use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CompactHeader, Dot154Frame, Esb32Frame, Esb32Header, EspNowFrame, ExactFrame, ExactHeader, Frame,
-    FrameHeader, KeyUpdateFrame, P2p57Frame, SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame,
-    SealedExactFrame, SealedP2p57Frame, decode, sealed,
+    Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, Frame, KeyUpdateFrame, P2p57Frame, SealedDot154Frame,
+    SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedP2p57Frame, decode, sealed,
 };
 use crate::{
+    encoding::{Encoding, esb32::Esb32, exact::Exact, half::Dot154},
     error::FrameError,
-    security::{ccm::BlockCipher, key_update::KIND, peer_auth::MARK},
+    header::FrameId,
+    security::{ccm::BlockCipher, key_update::KEY_UPDATE_BYTE, peer_auth::PROOF_MARK},
 };
 
 /// Frame of any profile with the dimensions of the flocking network.
@@ -72,11 +73,11 @@ impl AnyFrame {
             ESPNOW => Self::by_length(bytes, Self::EspNow, Self::SealedEspNow),
             ESB32 => Self::by_length(bytes, Self::Esb32, Self::SealedEsb32),
             P2P57 => Self::by_length(bytes, Self::P2p57, Self::SealedP2p57),
-            KIND => Self::by_length(bytes, Self::ShortKeyUpdate, Self::KeyUpdate),
-            first if first & MARK != 0 => match first ^ MARK {
-                EXACT => Self::proof::<ExactHeader>(bytes),
-                DOT154 | ESPNOW | P2P57 => Self::proof::<CompactHeader>(bytes),
-                ESB32 => Self::proof::<Esb32Header>(bytes),
+            KEY_UPDATE_BYTE => Self::by_length(bytes, Self::ShortKeyUpdate, Self::KeyUpdate),
+            first if first & PROOF_MARK != 0 => match first ^ PROOF_MARK {
+                EXACT => Self::proof::<Exact>(bytes),
+                DOT154 | ESPNOW | P2P57 => Self::proof::<Dot154>(bytes),
+                ESB32 => Self::proof::<Esb32>(bytes),
                 _ => Err(FrameError::Profile),
             },
             _ => Err(FrameError::Profile),
@@ -96,16 +97,15 @@ impl AnyFrame {
         if bytes.len() == S::BYTES { decode(bytes).map(shorter) } else { decode(bytes).map(longer) }
     }
 
-    fn proof<H: FrameHeader>(bytes: &[u8]) -> Result<Self, FrameError> {
-        let (header, _) = postcard::take_from_bytes::<H>(bytes).map_err(|_| FrameError::TooShort)?;
-        let identity = header.identity(0);
-        Ok(Self::IdentityProof { sender: identity.sender, boot: identity.boot, sequence: identity.sequence })
+    fn proof<E: Encoding>(bytes: &[u8]) -> Result<Self, FrameError> {
+        let FrameId { sender, boot, sequence } = E::read_header(bytes, 0).ok_or(FrameError::TooShort)?.id;
+        Ok(Self::IdentityProof { sender, boot, sequence })
     }
 
     /// Decrypts a sealed frame in place and reads the frame inside. Key updates are not sealed and are returned as they are.
     ///
     /// # Errors
-    /// As [`sealed::open`] and [`AnyFrame::decode`].
+    /// As [`sealed::unseal`] and [`AnyFrame::decode`].
     pub fn open<B: BlockCipher>(
         cipher: &B,
         model: u32,
@@ -113,11 +113,11 @@ impl AnyFrame {
         frame: &mut [u8],
     ) -> Result<Self, FrameError> {
         let first = *frame.first().ok_or(FrameError::TooShort)?;
-        let inside = match if first == KIND { KIND } else { first & !MARK } {
-            KIND => frame,
-            EXACT => sealed::open::<ExactHeader, B, 8>(cipher, model, now, frame)?,
-            DOT154 | ESPNOW | P2P57 => sealed::open::<CompactHeader, B, 8>(cipher, model, now, frame)?,
-            ESB32 => sealed::open::<Esb32Header, B, 4>(cipher, model, now, frame)?,
+        let inside = match if first == KEY_UPDATE_BYTE { KEY_UPDATE_BYTE } else { first & !PROOF_MARK } {
+            KEY_UPDATE_BYTE => frame,
+            EXACT => sealed::unseal::<Exact, B, 8>(cipher, model, now, frame)?,
+            DOT154 | ESPNOW | P2P57 => sealed::unseal::<Dot154, B, 8>(cipher, model, now, frame)?,
+            ESB32 => sealed::unseal::<Esb32, B, 4>(cipher, model, now, frame)?,
             _ => return Err(FrameError::Profile),
         };
         Self::decode(inside)

@@ -7,19 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::{
     Frame,
     fixed::{Bytes, U16Le, U32Le, tuple_of},
-    header::{CompactHeader, FrameHeader},
-    numbers::{Floats, Numbers},
+    header::CompactHeader,
+    numbers::{Floats, NumberList},
 };
 use crate::{
+    encoding::exact,
     error::FrameError,
-    security::{key_update::KIND, peer_auth::MARK},
+    security::{key_update::KEY_UPDATE_BYTE, peer_auth::PROOF_MARK},
 };
 
 /// Frame that brings one robot the next group key ([`crate::security::key_update`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeyUpdateFrame<const TAG: usize = 8> {
-    /// Kind of frame: [`KIND`].
+    /// Kind of frame: [`KEY_UPDATE_BYTE`].
     pub kind: u8,
     /// Address of the robot that the key is for.
     pub robot: U16Le,
@@ -37,7 +38,7 @@ pub struct KeyUpdateFrame<const TAG: usize = 8> {
 
 impl<const TAG: usize> Frame for KeyUpdateFrame<TAG> {
     fn check(&self) -> Result<(), FrameError> {
-        if self.kind == KIND { Ok(()) } else { Err(FrameError::Version) }
+        if self.kind == KEY_UPDATE_BYTE { Ok(()) } else { Err(FrameError::Version) }
     }
 }
 
@@ -72,12 +73,15 @@ pub struct IdentityProofFrame<H = CompactHeader, S = Floats<4>, P = Proofs<6>> {
 
 impl<H, S, P> Frame for IdentityProofFrame<H, S, P>
 where
-    H: FrameHeader + Serialize + MaxSize + Schema,
-    S: Numbers + Serialize + MaxSize + Schema,
+    H: Serialize + MaxSize + Schema,
+    S: NumberList + Serialize + MaxSize + Schema,
     P: Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {
-        if self.header.first_byte() & MARK == 0 {
+        let mut header = [0; exact::HEADER_LEN];
+        let first =
+            postcard::to_slice(&self.header, &mut header).ok().and_then(|bytes| bytes.first().copied());
+        if first.is_none_or(|first| first & PROOF_MARK == 0) {
             return Err(FrameError::Version);
         }
         if self.state.admissible() { Ok(()) } else { Err(FrameError::NotAdmissible) }

@@ -5,10 +5,6 @@ use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::fixed::{U16Le, U24Le, U32Le};
-use crate::{
-    encoding::{Encoding as _, esb32},
-    header::FrameId,
-};
 
 /// Header of `exact` and `exact-unfolded`: 22 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
@@ -70,56 +66,4 @@ pub struct Esb32Header {
     pub sequence: U24Le,
     /// Numbers that follow the state; bit 7 is set if the sender is an obstacle only.
     pub piece: u8,
-}
-
-/// Header of a frame, which sealing authenticates and does not encrypt.
-pub trait FrameHeader: MaxSize + for<'de> Deserialize<'de> {
-    /// Length in bytes.
-    const BYTES: usize = Self::POSTCARD_MAX_SIZE;
-
-    /// First byte: version, profile and mark.
-    fn first_byte(&self) -> u8;
-
-    /// Sender and number of the frame. A number that is sent in part is completed to the one nearest to tick `now`.
-    fn identity(&self, now: u32) -> FrameId;
-
-    /// CRC-32 of the sender's weight file, if the header has it.
-    fn model(&self) -> Option<u32>;
-}
-
-macro_rules! long_identity {
-    ($($header:ident: $first:ident),*) => {$(
-        impl FrameHeader for $header {
-            fn first_byte(&self) -> u8 {
-                self.$first
-            }
-
-            fn identity(&self, _: u32) -> FrameId {
-                FrameId { sender: self.sender.get(), boot: self.boot.get(), sequence: self.sequence.get() }
-            }
-
-            fn model(&self) -> Option<u32> {
-                Some(self.model.get())
-            }
-        }
-    )*};
-}
-long_identity!(ExactHeader: version, CompactHeader: version_and_profile);
-
-impl FrameHeader for Esb32Header {
-    fn first_byte(&self) -> u8 {
-        self.version_and_profile
-    }
-
-    fn identity(&self, now: u32) -> FrameId {
-        FrameId {
-            sender: self.sender.into(),
-            boot: self.boot.get().into(),
-            sequence: esb32::nearest(self.sequence.get(), now.saturating_mul(esb32::Esb32::FRAMES)),
-        }
-    }
-
-    fn model(&self) -> Option<u32> {
-        None
-    }
 }

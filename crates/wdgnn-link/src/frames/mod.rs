@@ -34,8 +34,8 @@ use crate::error::FrameError;
 pub use any::AnyFrame;
 pub use control::{IdentityProofFrame, KeyUpdateFrame, Proof, Proofs};
 pub use fixed::{Bytes, F16, U16Le, U24Le, U32Le};
-pub use header::{CompactHeader, Esb32Header, ExactHeader, FrameHeader};
-pub use numbers::{Floats, Halves, Numbers};
+pub use header::{CompactHeader, Esb32Header, ExactHeader};
+pub use numbers::{Floats, Halves, NumberList};
 pub use profiles::{Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, P2p57Frame};
 pub use sealed::{
     SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedFrame, SealedP2p57Frame,

@@ -6,7 +6,7 @@ use super::fixed::{F16, tuple_of};
 use crate::encoding::halves;
 
 /// List of numbers in a frame.
-pub trait Numbers {
+pub trait NumberList {
     /// Number of numbers.
     const LEN: usize;
 
@@ -29,7 +29,7 @@ impl<const N: usize> Floats<N> {
     }
 }
 
-impl<const N: usize> Numbers for Floats<N> {
+impl<const N: usize> NumberList for Floats<N> {
     const LEN: usize = N;
 
     fn admissible(&self) -> bool {
@@ -58,7 +58,7 @@ impl<const N: usize> Halves<N> {
     }
 }
 
-impl<const N: usize> Numbers for Halves<N> {
+impl<const N: usize> NumberList for Halves<N> {
     const LEN: usize = N;
 
     fn admissible(&self) -> bool {

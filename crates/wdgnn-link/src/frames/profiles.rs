@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     Frame,
     header::{CompactHeader, Esb32Header, ExactHeader},
-    numbers::{Floats, Halves, Numbers},
+    numbers::{Floats, Halves, NumberList},
 };
 use crate::{
     encoding::half::check_first,
     error::FrameError,
-    header::{Profile, VERSION},
+    header::{PROTOCOL_VERSION, Profile},
 };
 
 /// Message in profile `exact` or `exact-unfolded`: all numbers in `f32`.
@@ -31,13 +31,13 @@ pub struct ExactFrame<S = Floats<4>, T = Floats<18>, W = Floats<48>> {
 
 impl<S, T, W> Frame for ExactFrame<S, T, W>
 where
-    S: Numbers + Serialize + MaxSize + Schema,
-    T: Numbers + Serialize + MaxSize + Schema,
-    W: Numbers + Serialize + MaxSize + Schema,
+    S: NumberList + Serialize + MaxSize + Schema,
+    T: NumberList + Serialize + MaxSize + Schema,
+    W: NumberList + Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {
         let header = &self.header;
-        if header.version != VERSION {
+        if header.version != PROTOCOL_VERSION {
             return Err(FrameError::Version);
         }
         if header.profile > Profile::ExactUnfolded as u8 {
@@ -70,9 +70,9 @@ macro_rules! compact_frame {
 
         impl<S, T, W> Frame for $name<S, T, W>
         where
-            S: Numbers + Serialize + MaxSize + Schema,
-            T: Numbers + Serialize + MaxSize + Schema,
-            W: Numbers + Serialize + MaxSize + Schema,
+            S: NumberList + Serialize + MaxSize + Schema,
+            T: NumberList + Serialize + MaxSize + Schema,
+            W: NumberList + Serialize + MaxSize + Schema,
         {
             fn check(&self) -> Result<(), FrameError> {
                 check_first(self.header.version_and_profile, $profile)?;
@@ -109,8 +109,8 @@ pub struct Esb32Frame<S = Halves<4>, N = Halves<6>> {
 
 impl<S, N> Frame for Esb32Frame<S, N>
 where
-    S: Numbers + Serialize + MaxSize + Schema,
-    N: Numbers + Serialize + MaxSize + Schema,
+    S: NumberList + Serialize + MaxSize + Schema,
+    N: NumberList + Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {
         check_first(self.header.version_and_profile, Profile::Esb32)?;

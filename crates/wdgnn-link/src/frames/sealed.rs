@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::{
     Frame,
     fixed::Bytes,
-    header::{CompactHeader, Esb32Header, ExactHeader, FrameHeader},
+    header::{CompactHeader, Esb32Header, ExactHeader},
 };
 use crate::{
+    encoding::Encoding,
     error::FrameError,
-    header::FrameId,
-    security::ccm::{self, BlockCipher, Nonce},
+    security::{
+        ccm::{self, BlockCipher},
+        group_key::{GroupKey, MAX_SEALED},
+    },
 };
 
 /// Sealed frame with `N` bytes of encrypted content and a tag of `TAG` bytes.
@@ -40,7 +43,7 @@ pub type SealedEsb32Frame = SealedFrame<Esb32Header, 20, 4>;
 
 impl<H, const N: usize, const TAG: usize> Frame for SealedFrame<H, N, TAG>
 where
-    H: FrameHeader + Serialize + Schema,
+    H: Serialize + MaxSize + Schema,
 {
     /// The tag is all there is to check, and it needs the key.
     fn check(&self) -> Result<(), FrameError> {
@@ -55,27 +58,14 @@ where
 ///
 /// # Errors
 /// [`FrameError::TooShort`] without room for header and tag; [`FrameError::Forged`] for a wrong key or an altered frame.
-pub fn open<'f, H: FrameHeader, B: BlockCipher, const TAG: usize>(
+pub fn unseal<'f, E: Encoding, B: BlockCipher, const TAG: usize>(
     cipher: &B,
     model: u32,
     now: u32,
     frame: &'f mut [u8],
 ) -> Result<&'f mut [u8], FrameError> {
-    let (header, _) = postcard::take_from_bytes::<H>(frame).map_err(|_| FrameError::TooShort)?;
-    let inside = frame.len().checked_sub(TAG).ok_or(FrameError::TooShort)?;
-    let (open, tag) = frame.split_at_mut_checked(inside).ok_or(FrameError::TooShort)?;
-    let (clear, content) = open.split_at_mut_checked(H::BYTES).ok_or(FrameError::TooShort)?;
-    let model = header.model().unwrap_or(model).to_le_bytes();
-    if !ccm::open(cipher, &nonce(&header.identity(now)), [&model, clear], content, tag) {
-        return Err(FrameError::Forged);
-    }
-    Ok(open)
-}
-
-/// Nonce of a sealed frame.
-fn nonce(identity: &FrameId) -> Nonce {
-    let [i0, i1] = identity.sender.to_le_bytes();
-    let [b0, b1, b2, b3] = identity.boot.to_le_bytes();
-    let [s0, s1, s2, s3] = identity.sequence.to_le_bytes();
-    [i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, 0, 0, 0]
+    let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
+    GroupKey::<B, TAG>::decrypt::<E>(&header, model, frame, MAX_SEALED, |nonce, clear, content, tag| {
+        ccm::open(cipher, nonce, clear, content, tag)
+    })
 }

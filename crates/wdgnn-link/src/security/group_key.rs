@@ -6,8 +6,8 @@
 //! identities; plausibility checks and robust averaging in `wdgnn-robot` limit what a member can do.
 //!
 //! **Freshness.** A sequence number contains the swarm's time, and no time occurs twice under one key.
-//! A receiver rejects frames that are older than [`LATE_TICKS`](super::replay::LATE_TICKS), more than
-//! [`GUARD_TICKS`](super::replay::GUARD_TICKS) in the future, not newer than the last frame of their
+//! A receiver rejects frames that are older than [`MAX_FRAME_AGE_TICKS`](super::replay::MAX_FRAME_AGE_TICKS), more than
+//! [`MAX_FRAME_LEAD_TICKS`](super::replay::MAX_FRAME_LEAD_TICKS) in the future, not newer than the last frame of their
 //! sender, or older than the receiver's start. The boot count is part of the nonce (sender ‖ boot ‖
 //! sequence ‖ 0) and does not order frames. So neither a large boot count nor a lost one silences a
 //! robot, and a frame in its name silences it for no longer than the guard time.
@@ -15,7 +15,7 @@
 use wdgnn_core::task::NodeId;
 
 use super::{
-    KeyState, LinkSecurity, PeerIdentities,
+    LinkSecurity, SecurityState,
     ccm::{self, BlockCipher, Nonce},
     replay::ReplayWindow,
 };
@@ -33,7 +33,7 @@ use crate::{
 pub(super) const MAX_OPENED: usize = 512;
 
 /// Longest frame with tag that can be sealed. The `exact` frame of robots in space has 594 bytes.
-pub(super) const MAX_SEALED: usize = 640;
+pub(crate) const MAX_SEALED: usize = 640;
 
 /// Group key with the block cipher `B` and tags of `TAG` bytes.
 pub struct GroupKey<B, const TAG: usize> {
@@ -91,7 +91,7 @@ impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
 
     /// Decrypts a frame in place with `unlock`. Returns the frame without its tag.
     #[inline(never)] // returns its stack before the content is read
-    pub(super) fn decrypt<'f, E: Encoding>(
+    pub(crate) fn decrypt<'f, E: Encoding>(
         header: &Header,
         model: u32,
         frame: &'f mut [u8],
@@ -119,10 +119,11 @@ impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
         frame: &[u8],
         verify: impl FnOnce(&Header, &Nonce, [&[u8]; 2], &[u8], &[u8]) -> bool,
     ) -> Option<FrameId> {
-        let header = E::header(frame, now)?;
+        let header = E::read_header(frame, now)?;
         let id = header.id;
-        let too_old = id.sequence / E::FRAMES < since;
-        if too_old || frame.len() > MAX_SEALED || self.replay.is_impossible(&id, E::FRAMES, now) {
+        let too_old = id.sequence / E::FRAMES_PER_EXCHANGE < since;
+        if too_old || frame.len() > MAX_SEALED || self.replay.is_impossible(&id, E::FRAMES_PER_EXCHANGE, now)
+        {
             return None;
         }
         let model = associated_model(&header, model);
@@ -132,17 +133,15 @@ impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
     }
 }
 
-impl<B, const TAG: usize> PeerIdentities for GroupKey<B, TAG> {}
-
-impl<B, const TAG: usize> KeyState for GroupKey<B, TAG> {}
-
-impl<B: BlockCipher, const TAG: usize> LinkSecurity for GroupKey<B, TAG> {
-    const OVERHEAD: usize = TAG;
-    const SEALED: bool = true;
-
+impl<B, const TAG: usize> SecurityState for GroupKey<B, TAG> {
     fn set_swarm_size(&mut self, robots: NodeId) {
         self.replay.robots = (robots > 0).then_some(robots);
     }
+}
+
+impl<B: BlockCipher, const TAG: usize> LinkSecurity for GroupKey<B, TAG> {
+    const TAG_LEN: usize = TAG;
+    const IS_SEALED: bool = true;
 
     /// `None` also for a frame that is too long to be read, and for the last sequence number and boot count.
     #[inline]
@@ -163,19 +162,19 @@ impl<B: BlockCipher, const TAG: usize> LinkSecurity for GroupKey<B, TAG> {
         frame: &'f mut [u8],
         max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
-        let header = E::header(frame, now).ok_or(FrameError::TooShort)?;
-        self.replay.check(&header.id, E::FRAMES, now)?;
+        let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
+        self.replay.check(&header.id, E::FRAMES_PER_EXCHANGE, now)?;
         let inside = Self::decrypt::<E>(&header, model, frame, max_len, |nonce, clear, content, tag| {
             ccm::open(&self.cipher, nonce, clear, content, tag)
         })?;
         Ok((header, inside))
     }
 
-    fn accept(&mut self, id: &FrameId, now: u32) {
+    fn record_frame(&mut self, id: &FrameId, now: u32) {
         self.replay.remember(id, now);
     }
 
-    fn authenticate<E: Encoding>(
+    fn authenticate_late_frame<E: Encoding>(
         &mut self,
         model: u32,
         now: u32,

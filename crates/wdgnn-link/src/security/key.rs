@@ -7,21 +7,21 @@ pub type Key = [u8; 16];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyParseError {
     /// The content is neither 16 bytes nor 32 hexadecimal digits.
-    Neither,
+    NotAKey,
     /// The content is 16 hexadecimal digits, which is half a key.
     ///
     /// Read as 16 bytes, they would have at most 64 bits of entropy instead of 128.
-    Half,
+    HalfKey,
 }
 
 impl core::fmt::Display for KeyParseError {
     /// Writes the error message to print after the file name.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.write_str(match self {
-            Self::Neither => {
+            Self::NotAKey => {
                 "is not a key: a key has 16 bytes or 32 hexadecimal digits, as `openssl rand -hex 16` prints them"
             }
-            Self::Half => {
+            Self::HalfKey => {
                 "has 16 hexadecimal digits, which is half a key: a key has 32, as `openssl rand -hex 16` prints them"
             }
         })
@@ -40,8 +40,8 @@ impl core::error::Error for KeyParseError {}
 /// let key = Ok(*b"a swarm's secret");
 /// assert_eq!(parse_key(b"a swarm's secret"), key);
 /// assert_eq!(parse_key(b"6120737761726d277320736563726574\n"), key);
-/// assert_eq!(parse_key(b"3031"), Err(KeyParseError::Neither));
-/// assert_eq!(parse_key(b"6120737761726d27"), Err(KeyParseError::Half));
+/// assert_eq!(parse_key(b"3031"), Err(KeyParseError::NotAKey));
+/// assert_eq!(parse_key(b"6120737761726d27"), Err(KeyParseError::HalfKey));
 /// ```
 ///
 /// # Errors
@@ -49,19 +49,19 @@ impl core::error::Error for KeyParseError {}
 pub const fn parse_key(content: &[u8]) -> Result<Key, KeyParseError> {
     let digits = content.trim_ascii();
     if digits.len() == 16 && all_digits(digits) {
-        return Err(KeyParseError::Half);
+        return Err(KeyParseError::HalfKey);
     }
     if let Some((key, [])) = content.split_first_chunk() {
         return Ok(*key);
     }
-    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(KeyParseError::Neither) };
+    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(KeyParseError::NotAKey) };
     if !all_digits(digits) {
-        return Err(KeyParseError::Neither);
+        return Err(KeyParseError::NotAKey);
     }
     let mut key = [0; 16];
     let mut at = 0;
     while at < digits.len() {
-        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(KeyParseError::Neither) };
+        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(KeyParseError::NotAKey) };
         key[at / 2] = key[at / 2] << 4 | digit as u8;
         at += 1;
     }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn sixteen_hexadecimal_digits_are_rejected() {
         for half in ["0123456789abcdef", "0123456789ABCDEF", "0123456789abcdef\n", " 0000000000000000"] {
-            assert_eq!(parse_key(half.as_bytes()), Err(KeyParseError::Half), "{half}");
+            assert_eq!(parse_key(half.as_bytes()), Err(KeyParseError::HalfKey), "{half}");
         }
     }
 
@@ -104,9 +104,9 @@ mod tests {
         for bad in
             ["", "0123456789abcde", "3031323334353637383961626364656", "+0313233343536373839616263646566"]
         {
-            assert_eq!(parse_key(bad.as_bytes()), Err(KeyParseError::Neither), "{bad}");
+            assert_eq!(parse_key(bad.as_bytes()), Err(KeyParseError::NotAKey), "{bad}");
         }
-        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), Err(KeyParseError::Neither));
-        assert_eq!(parse_key(&[0xff; 32]), Err(KeyParseError::Neither));
+        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), Err(KeyParseError::NotAKey));
+        assert_eq!(parse_key(&[0xff; 32]), Err(KeyParseError::NotAKey));
     }
 }

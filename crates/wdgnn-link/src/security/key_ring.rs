@@ -16,14 +16,14 @@ use crate::security::{
     ccm::BlockCipher,
     key::Key,
     key_update::{KeyUpdate, MOST_CONTENT},
-    replay::{GUARD_TICKS, LATE_TICKS},
+    replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS},
 };
 use wdgnn_core::task::NodeId;
 
 /// Ticks after the change in which frames with the previous key are accepted.
 ///
 /// Frames may be late, and clocks may differ.
-const GRACE_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
+const GRACE_TICKS: u32 = MAX_FRAME_AGE_TICKS + MAX_FRAME_LEAD_TICKS;
 /// Ticks after the start until a robot is sure of the swarm's time.
 const SETTLED_TICKS: u32 = 100;
 /// Number of times that a robot relays each frame.
@@ -42,10 +42,10 @@ const TRIES: u32 = 64;
 const LATE_TRIES: u32 = 2;
 
 /// Length of the stored record in bytes.
-pub const STORED_LEN: usize = 44;
+pub const STORED_KEYS_LEN: usize = 44;
 
 /// Stored record of the keys, which survives a restart.
-pub type StoredKeys = [u8; STORED_LEN];
+pub type StoredKeys = [u8; STORED_KEYS_LEN];
 
 /// Next group key.
 #[derive(Clone, Copy)]
@@ -318,7 +318,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         let next = self.next.unwrap_or(Next { epoch: 0, at: 0, key: [0; 16] });
         let head = self.check.to_le_bytes().into_iter().chain([self.epoch, next.epoch, 0, 0]);
         let bytes = head.chain(next.at.to_le_bytes()).chain(self.key).chain(next.key);
-        let mut kept = [0; STORED_LEN];
+        let mut kept = [0; STORED_KEYS_LEN];
         kept.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
         kept
     }

@@ -10,7 +10,7 @@
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 1 | [`KIND`] |
+//! | 0 | 1 | [`KEY_UPDATE_BYTE`] |
 //! | 1 | 2 | address of the recipient |
 //! | 3 | 1 | epoch, from 1 on |
 //! | 4 | 4 | tick of the swarm from which the key is used |
@@ -21,7 +21,7 @@
 #[cfg(feature = "aes")]
 use crate::security::aes::Aes;
 use crate::{
-    header::VERSION,
+    header::PROTOCOL_VERSION,
     security::{
         ccm::{self, BlockCipher, Nonce},
         key::Key,
@@ -30,7 +30,7 @@ use crate::{
 use wdgnn_core::task::NodeId;
 
 /// First byte of a key update frame. No profile's frames begin with it.
-pub const KIND: u8 = VERSION | 0xf0;
+pub const KEY_UPDATE_BYTE: u8 = PROTOCOL_VERSION | 0xf0;
 
 const HEADER_BYTES: usize = 8;
 const KEY_BYTES: usize = 16;
@@ -67,7 +67,7 @@ impl KeyUpdate {
     #[must_use]
     pub fn read(frame: &[u8], tag: usize) -> Option<Self> {
         let &[kind, n0, n1, epoch, a0, a1, a2, a3] = frame.first_chunk::<HEADER_BYTES>()?;
-        (kind == KIND && frame.len() == Self::bytes(tag)).then_some(Self {
+        (kind == KEY_UPDATE_BYTE && frame.len() == Self::bytes(tag)).then_some(Self {
             name: NodeId::from_le_bytes([n0, n1]),
             epoch,
             at: u32::from_le_bytes([a0, a1, a2, a3]),
@@ -77,7 +77,7 @@ impl KeyUpdate {
     fn header(&self) -> [u8; HEADER_BYTES] {
         let [n0, n1] = self.name.to_le_bytes();
         let [a0, a1, a2, a3] = self.at.to_le_bytes();
-        [KIND, n0, n1, self.epoch, a0, a1, a2, a3]
+        [KEY_UPDATE_BYTE, n0, n1, self.epoch, a0, a1, a2, a3]
     }
 
     /// Nonce of the frame.

@@ -1,4 +1,4 @@
-//! Group key with key rotation and peer authentication, for up to `ROSTER` robots.
+//! Group key with key rotation and peer authentication, for up to `ROSTER_CAPACITY` robots.
 //!
 //! A robot with a personal key receives the swarm's next key in flight ([`super::key_update`]). A robot
 //! with a roster of pair keys checks the identity of its peers ([`super::peer_auth`]). Without them,
@@ -8,13 +8,13 @@ use heapless::Vec;
 use wdgnn_core::task::NodeId;
 
 use super::{
-    KeyState, LinkSecurity, PeerEvent, PeerIdentities, PeerIdentity,
+    LinkSecurity, PeerEvent, PeerIdentity, SecurityState,
     ccm::{self, BlockCipher, Nonce},
     group_key::GroupKey,
     key::Key,
     key_ring::{KeyRing, KeyUpdateResult, SpareKey, StoredKeys},
-    key_update::KIND,
-    peer_auth::{MARK, MAX_PROOFS, PeerAuth, ProofResult},
+    key_update::KEY_UPDATE_BYTE,
+    peer_auth::{MAX_PROOFS_PER_FRAME, PROOF_MARK, PeerAuth, ProofResult},
 };
 use crate::{
     encoding::Encoding,
@@ -25,33 +25,35 @@ use crate::{
 /// Number of robots in a swarm whose key can change in flight.
 ///
 /// Each robot keeps the key updates of all others, 36 bytes each.
-pub const ROSTER: usize = 64;
+pub const ROSTER_CAPACITY: usize = 64;
 
 /// Messages between two frames with proofs, where an exchange has one frame.
 const MESSAGES_BETWEEN: u32 = 1;
 
 /// Group key that changes in flight, and proofs of identity.
-pub struct ManagedKeys<B, const TAG: usize, const ROSTER: usize> {
+pub struct ManagedKeys<B, const TAG: usize, const ROSTER_CAPACITY: usize> {
     group: GroupKey<B, TAG>,
-    ring: Option<KeyRing<ROSTER>>,
-    peers: Option<PeerAuth<ROSTER>>,
+    ring: Option<KeyRing<ROSTER_CAPACITY>>,
+    peers: Option<PeerAuth<ROSTER_CAPACITY>>,
     own: NodeId,
     /// Whether the last received frame proved its sender's identity.
-    was_proof: bool,
+    last_frame_was_proof: bool,
 }
 
-impl<B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for ManagedKeys<B, TAG, ROSTER> {
+impl<B, const TAG: usize, const ROSTER_CAPACITY: usize> core::fmt::Debug
+    for ManagedKeys<B, TAG, ROSTER_CAPACITY>
+{
     /// Omits the keys.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.debug_struct("ManagedKeys").field("group", &self.group).finish_non_exhaustive()
     }
 }
 
-impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> ManagedKeys<B, TAG, ROSTER> {
+impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys<B, TAG, ROSTER_CAPACITY> {
     /// Keys of a robot with neither rotation nor peer authentication.
     #[must_use]
     pub const fn new(group: GroupKey<B, TAG>) -> Self {
-        Self { group, ring: None, peers: None, own: 0, was_proof: false }
+        Self { group, ring: None, peers: None, own: 0, last_frame_was_proof: false }
     }
 
     /// Adds key rotation: the image has the swarm's key of `epoch`, and `personal` decrypts the next.
@@ -76,12 +78,14 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> ManagedKeys<B, TAG, 
 
     /// Whether a frame contains identity proofs.
     fn has_proofs(frame: &[u8]) -> bool {
-        frame.first().is_some_and(|first| *first & MARK != 0)
+        frame.first().is_some_and(|first| *first & PROOF_MARK != 0)
     }
 
     /// Reads a key update; every other frame is `Ok`.
     fn read_key_update(&mut self, frame: &[u8]) -> Result<(), FrameError> {
-        let Some(ring) = self.ring.as_mut().filter(|_| frame.first() == Some(&KIND)) else { return Ok(()) };
+        let Some(ring) = self.ring.as_mut().filter(|_| frame.first() == Some(&KEY_UPDATE_BYTE)) else {
+            return Ok(());
+        };
         Err(match ring.receive_update(&self.group.cipher, TAG, frame) {
             KeyUpdateResult::Taken => FrameError::KeyUpdate,
             KeyUpdateResult::Old => FrameError::Replayed,
@@ -92,7 +96,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> ManagedKeys<B, TAG, 
     /// Decrypts with the key in use or, around a change, with the next or the previous key.
     fn unlock(
         cipher: &B,
-        ring: Option<&mut KeyRing<ROSTER>>,
+        ring: Option<&mut KeyRing<ROSTER_CAPACITY>>,
         sender: NodeId,
         nonce: &Nonce,
         associated: [&[u8]; 2],
@@ -129,12 +133,24 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> ManagedKeys<B, TAG, 
     }
 }
 
-impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> PeerIdentities for ManagedKeys<B, TAG, ROSTER> {
+impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> SecurityState
+    for ManagedKeys<B, TAG, ROSTER_CAPACITY>
+{
+    fn begin_tick(&mut self, now: u32) {
+        if let Some(key) = self.ring.as_mut().and_then(|ring| ring.begin(now)) {
+            self.group.cipher = B::with_key(&key);
+        }
+    }
+
+    fn set_swarm_size(&mut self, robots: NodeId) {
+        self.group.set_swarm_size(robots);
+    }
+
     fn requires_proof(&self) -> bool {
         self.peers.is_some()
     }
 
-    fn peer(&self, sender: NodeId, now: u32) -> PeerIdentity {
+    fn peer_identity(&self, sender: NodeId, now: u32) -> PeerIdentity {
         match &self.peers {
             None => PeerIdentity::NotRequired,
             Some(peers) if peers.is_proven(sender, now) => PeerIdentity::Proven,
@@ -142,15 +158,15 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> PeerIdentities for M
         }
     }
 
-    fn unanswered(&self, sender: NodeId) -> u8 {
-        self.peers.as_ref().map_or(0, |peers| peers.unanswered(sender))
+    fn unanswered_challenges(&self, sender: NodeId) -> u8 {
+        self.peers.as_ref().map_or(0, |peers| peers.unanswered_challenges(sender))
     }
 
-    fn was_proof(&self) -> bool {
-        self.was_proof
+    fn last_frame_was_proof(&self) -> bool {
+        self.last_frame_was_proof
     }
 
-    fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
+    fn report_peer_event(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
         let Some(peers) = &mut self.peers else { return };
         match event {
             PeerEvent::Contradicted if peers.is_proven(sender, now) => {
@@ -160,9 +176,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> PeerIdentities for M
             PeerEvent::Returned => peers.expire(sender),
         }
     }
-}
 
-impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> KeyState for ManagedKeys<B, TAG, ROSTER> {
     fn key_epoch(&self) -> u8 {
         self.ring.as_ref().map_or(0, KeyRing::epoch)
     }
@@ -181,29 +195,21 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> KeyState for Managed
         self.ring.as_ref().is_some_and(|ring| ring.unsaved)
     }
 
-    fn set_keys_saved(&mut self) {
+    fn mark_keys_saved(&mut self) {
         if let Some(ring) = &mut self.ring {
             ring.unsaved = false;
         }
     }
 }
 
-impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for ManagedKeys<B, TAG, ROSTER> {
-    const OVERHEAD: usize = TAG;
-    const SEALED: bool = true;
+impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurity
+    for ManagedKeys<B, TAG, ROSTER_CAPACITY>
+{
+    const TAG_LEN: usize = TAG;
+    const IS_SEALED: bool = true;
     const AUTHENTICATES_PEERS: bool = true;
 
-    fn begin(&mut self, now: u32) {
-        if let Some(key) = self.ring.as_mut().and_then(|ring| ring.begin(now)) {
-            self.group.cipher = B::with_key(&key);
-        }
-    }
-
-    fn set_swarm_size(&mut self, robots: NodeId) {
-        self.group.set_swarm_size(robots);
-    }
-
-    fn relay(&mut self, round: u32, buffer: &mut [u8]) -> Option<usize> {
+    fn write_key_update(&mut self, round: u32, buffer: &mut [u8]) -> Option<usize> {
         let Self { group, ring, .. } = self;
         ring.as_mut()?.relay::<B>(round, TAG, |sender| group.replay.knows(sender), buffer)
     }
@@ -215,9 +221,9 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
         round: u32,
         is_only_frame: bool,
         max: usize,
-    ) -> Vec<u8, MAX_PROOFS> {
+    ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         match &mut self.peers {
-            Some(peers) if !is_only_frame || peers.may_speak(round, MESSAGES_BETWEEN) => {
+            Some(peers) if !is_only_frame || peers.has_paused(round, MESSAGES_BETWEEN) => {
                 peers.choose(id.sender, round, now, max)
             }
             _ => Vec::new(),
@@ -250,7 +256,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
             }
             ProofResult::None => Ok(false),
             ProofResult::Proven => {
-                self.was_proof = true;
+                self.last_frame_was_proof = true;
                 Ok(true)
             }
         }
@@ -268,15 +274,18 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
         frame: &'f mut [u8],
         max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
-        self.was_proof = false;
+        self.last_frame_was_proof = false;
         self.read_key_update(frame)?;
-        let header = E::header(frame, now).ok_or(FrameError::TooShort)?;
+        let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
         let id = &header.id;
-        match self.group.replay.check(id, E::FRAMES, now) {
+        match self.group.replay.check(id, E::FRAMES_PER_EXCHANGE, now) {
             // A member may have used the sender's address; the owner alone can prove its identity.
             Err(FrameError::Replayed)
                 if Self::has_proofs(frame)
-                    && self.peers.as_ref().is_some_and(|peers| peers.is_newer(id, E::FRAMES, now)) => {}
+                    && self
+                        .peers
+                        .as_ref()
+                        .is_some_and(|peers| peers.is_newer(id, E::FRAMES_PER_EXCHANGE, now)) => {}
             fresh => fresh?,
         }
         let Self { group, ring, .. } = self;
@@ -292,14 +301,14 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER: usize> LinkSecurity for Man
         Ok((header, inside))
     }
 
-    fn accept(&mut self, id: &FrameId, now: u32) {
+    fn record_frame(&mut self, id: &FrameId, now: u32) {
         if let Some(peers) = &mut self.peers {
             peers.hear(id.sender, now, self.group.replay.last(id.sender));
         }
         self.group.replay.remember(id, now);
     }
 
-    fn authenticate<E: Encoding>(
+    fn authenticate_late_frame<E: Encoding>(
         &mut self,
         model: u32,
         now: u32,

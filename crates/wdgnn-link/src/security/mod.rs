@@ -15,7 +15,7 @@ use crate::{
     header::{FrameId, Header},
 };
 use key_ring::StoredKeys;
-use peer_auth::MAX_PROOFS;
+use peer_auth::MAX_PROOFS_PER_FRAME;
 
 #[cfg(feature = "aes")]
 pub mod aes;
@@ -50,36 +50,41 @@ pub enum PeerEvent {
     Returned,
 }
 
-/// Identities of the senders on a link.
-pub trait PeerIdentities {
+/// State of a link's security that does not depend on the profile: identities and keys.
+///
+/// The defaults are those of a link without identities and with a constant key.
+pub trait SecurityState {
+    /// Begins a tick.
+    fn begin_tick(&mut self, _now: u32) {}
+
+    /// Sets the number of robots: senders with higher addresses are rejected. 0 accepts all.
+    fn set_swarm_size(&mut self, _robots: NodeId) {}
+
     /// Whether peers must prove their identity.
     fn requires_proof(&self) -> bool {
         false
     }
 
     /// Identity of a sender at tick `now`.
-    fn peer(&self, _sender: NodeId, _now: u32) -> PeerIdentity {
+    fn peer_identity(&self, _sender: NodeId, _now: u32) -> PeerIdentity {
         PeerIdentity::NotRequired
     }
 
     /// Number of challenges that a sender has not answered.
-    fn unanswered(&self, _sender: NodeId) -> u8 {
+    fn unanswered_challenges(&self, _sender: NodeId) -> u8 {
         0
     }
 
     /// Whether the last received frame proved its sender's identity to this robot.
     ///
     /// It is set also if the frame was rejected because its sender runs another weight file.
-    fn was_proof(&self) -> bool {
+    fn last_frame_was_proof(&self) -> bool {
         false
     }
 
     /// Takes note of an event.
-    fn report(&mut self, _sender: NodeId, _event: PeerEvent, _now: u32) {}
-}
+    fn report_peer_event(&mut self, _sender: NodeId, _event: PeerEvent, _now: u32) {}
 
-/// Keys of a link that change in flight.
-pub trait KeyState {
     /// Number of the key in use; 0 is the first.
     fn key_epoch(&self) -> u8 {
         0
@@ -99,26 +104,20 @@ pub trait KeyState {
     }
 
     /// Takes note that the keys were stored.
-    fn set_keys_saved(&mut self) {}
+    fn mark_keys_saved(&mut self) {}
 }
 
 /// Protection of the frames of a link.
-pub trait LinkSecurity: PeerIdentities + KeyState {
+pub trait LinkSecurity: SecurityState {
     /// Bytes that sealing adds to a frame.
-    const OVERHEAD: usize;
+    const TAG_LEN: usize;
     /// Whether frames are authenticated.
-    const SEALED: bool;
+    const IS_SEALED: bool;
     /// Whether frames with identity proofs are read.
     const AUTHENTICATES_PEERS: bool = false;
 
-    /// Begins a tick.
-    fn begin(&mut self, _now: u32) {}
-
-    /// Sets the number of robots: senders with higher addresses are rejected. 0 accepts all.
-    fn set_swarm_size(&mut self, _robots: NodeId) {}
-
     /// Writes a key update for another robot. Returns its length; `None` without a pending update.
-    fn relay(&mut self, _round: u32, _buffer: &mut [u8]) -> Option<usize> {
+    fn write_key_update(&mut self, _round: u32, _buffer: &mut [u8]) -> Option<usize> {
         None
     }
 
@@ -132,7 +131,7 @@ pub trait LinkSecurity: PeerIdentities + KeyState {
         _round: u32,
         _is_only_frame: bool,
         _max: usize,
-    ) -> Vec<u8, MAX_PROOFS> {
+    ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         Vec::new()
     }
 
@@ -170,12 +169,12 @@ pub trait LinkSecurity: PeerIdentities + KeyState {
     ) -> Result<(Header, &'f mut [u8]), FrameError>;
 
     /// Takes note of a valid frame. Frames of its sender with lower numbers are rejected from now on.
-    fn accept(&mut self, _id: &FrameId, _now: u32) {}
+    fn record_frame(&mut self, _id: &FrameId, _now: u32) {}
 
     /// Authenticates a frame that was rejected because of its time. Returns its sender and number.
     ///
     /// Frames of ticks before `since` may be recordings and return `None`.
-    fn authenticate<E: Encoding>(
+    fn authenticate_late_frame<E: Encoding>(
         &mut self,
         model: u32,
         now: u32,
@@ -189,13 +188,11 @@ pub trait LinkSecurity: PeerIdentities + KeyState {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Open;
 
-impl PeerIdentities for Open {}
-
-impl KeyState for Open {}
+impl SecurityState for Open {}
 
 impl LinkSecurity for Open {
-    const OVERHEAD: usize = 0;
-    const SEALED: bool = false;
+    const TAG_LEN: usize = 0;
+    const IS_SEALED: bool = false;
 
     #[inline]
     fn seal<E: Encoding>(&self, _: u32, _: &FrameId, length: usize, _: &mut [u8]) -> Option<usize> {
@@ -210,10 +207,16 @@ impl LinkSecurity for Open {
         frame: &'f mut [u8],
         _: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
-        Ok((E::header(frame, now).ok_or(FrameError::TooShort)?, frame))
+        Ok((E::read_header(frame, now).ok_or(FrameError::TooShort)?, frame))
     }
 
-    fn authenticate<E: Encoding>(&mut self, _: u32, now: u32, _: u32, frame: &[u8]) -> Option<FrameId> {
-        E::header(frame, now).map(|header| header.id)
+    fn authenticate_late_frame<E: Encoding>(
+        &mut self,
+        _: u32,
+        now: u32,
+        _: u32,
+        frame: &[u8],
+    ) -> Option<FrameId> {
+        E::read_header(frame, now).map(|header| header.id)
     }
 }

@@ -15,12 +15,12 @@
 //! | 1 | address of the peer; with the highest bit set, the peer is asked to prove its own address |
 //! | 4 | tag: AES-128 CBC-MAC with the pairwise key, of the frame's identity, the byte before, and the state as encoded |
 //!
-//! The first byte of the frame has [`MARK`] set. The frame is sealed like any other.
+//! The first byte of the frame has [`PROOF_MARK`] set. The frame is sealed like any other.
 //!
 //! * A robot requests proofs from unproven peers that it hears. A request is a proof too, so two
 //!   frames are enough for a pair.
 //! * A robot answers every request. Requests to silent peers become less and less frequent.
-//! * A proof expires after [`PROVEN_TICKS`], and the robot requests a new one before.
+//! * A proof expires after [`PROOF_LIFETIME_TICKS`], and the robot requests a new one before.
 
 use heapless::Vec;
 
@@ -30,17 +30,17 @@ use crate::{
         ccm::{Block, BlockCipher},
         key::Key,
         key_update::pair_key,
-        replay::{FORGET_TICKS, GUARD_TICKS},
+        replay::{MAX_FRAME_LEAD_TICKS, SENDER_TIMEOUT_TICKS},
     },
 };
 use wdgnn_core::task::NodeId;
 
 /// Bit in the first byte that marks a frame with proofs.
-pub const MARK: u8 = 0x80;
+pub const PROOF_MARK: u8 = 0x80;
 /// Lifetime of a proof in ticks.
 ///
 /// It bounds the time in which an attacker can use the address of a robot that left.
-pub const PROVEN_TICKS: u32 = 500;
+pub const PROOF_LIFETIME_TICKS: u32 = 500;
 /// Ticks before its expiration at which a proof is requested again.
 const RENEWED_TICKS: u32 = 100;
 /// Ticks from the first request to the second; each further wait doubles.
@@ -61,7 +61,7 @@ pub(crate) const PROOF_LEN: usize = 1 + TAG_BYTES;
 /// Maximum number of proofs per frame.
 ///
 /// In the plane, each takes three AES blocks and two key expansions.
-pub const MAX_PROOFS: usize = 16;
+pub const MAX_PROOFS_PER_FRAME: usize = 16;
 
 /// Authentication state of a peer.
 #[derive(Clone, Copy)]
@@ -92,11 +92,11 @@ impl PeerRecord {
     ///
     /// A last frame far in the future belongs to an obsolete time and does not count.
     fn is_near(&self, now: u32) -> bool {
-        self.heard > 0 && now.saturating_add(1).abs_diff(self.heard) <= FORGET_TICKS
+        self.heard > 0 && now.saturating_add(1).abs_diff(self.heard) <= SENDER_TIMEOUT_TICKS
     }
 
     fn proven(&self, now: u32) -> bool {
-        self.until > now && self.until - now <= PROVEN_TICKS + GUARD_TICKS
+        self.until > now && self.until - now <= PROOF_LIFETIME_TICKS + MAX_FRAME_LEAD_TICKS
     }
 
     /// Returns whether a request is due: the proof expires soon, none is pending.
@@ -161,7 +161,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
     }
 
     /// Returns whether the last `pause` exchanges had no frame with proofs.
-    pub fn may_speak(&self, round: u32, pause: u32) -> bool {
+    pub fn has_paused(&self, round: u32, pause: u32) -> bool {
         self.spoke.is_none_or(|spoke| round.abs_diff(spoke) > pause)
     }
 
@@ -188,14 +188,14 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
     }
 
     /// Number of unanswered requests; 255 without a key for this address.
-    pub fn unanswered(&self, name: NodeId) -> u8 {
+    pub fn unanswered_challenges(&self, name: NodeId) -> u8 {
         self.known(name).map_or(u8::MAX, |known| known.asked)
     }
 
     /// Returns whether a frame is newer than its sender's last proof to this robot.
     pub fn is_newer(&self, identity: &FrameId, frames: u32, now: u32) -> bool {
         self.known(identity.sender).is_some_and(|known| {
-            let obsolete = known.last / frames.max(1) > now.saturating_add(GUARD_TICKS);
+            let obsolete = known.last / frames.max(1) > now.saturating_add(MAX_FRAME_LEAD_TICKS);
             obsolete || known.last < identity.sequence || known.until == 0
         })
     }
@@ -204,7 +204,13 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
     ///
     /// Returns their addresses, with the highest bit set to request a proof. Peers with a pending
     /// request come first, then peers with the fewest requests.
-    pub fn choose(&mut self, own: NodeId, round: u32, now: u32, most: usize) -> Vec<u8, MAX_PROOFS> {
+    pub fn choose(
+        &mut self,
+        own: NodeId,
+        round: u32,
+        now: u32,
+        most: usize,
+    ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         self.turn = (self.turn + 1) % ROSTER.max(1);
         let mut chosen = Vec::new();
         // One pass ranks all peers: on a robot, this must finish before its slot begins.
@@ -216,7 +222,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
             }
         }
         let turn = self.turn.min(names);
-        while chosen.len() < most.min(MAX_PROOFS) {
+        while chosen.len() < most.min(MAX_PROOFS_PER_FRAME) {
             let due = (turn..names).chain(0..turn).filter(|name| *name != usize::from(own));
             let Some(name) = due.min_by_key(|name| ranks.get(*name)) else { break };
             let (Some(known), Some(rank)) = (self.known.get_mut(name), ranks.get_mut(name)) else { break };
@@ -270,7 +276,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         if tag.iter().zip(made).fold(0, |differ, (a, b)| differ | (a ^ b)) != 0 {
             return ProofResult::Forged;
         }
-        known.until = now.saturating_add(PROVEN_TICKS);
+        known.until = now.saturating_add(PROOF_LIFETIME_TICKS);
         (known.last, known.asked, known.ask) = (identity.sequence, 0, 0);
         known.asks |= name & ASKS != 0;
         ProofResult::Proven

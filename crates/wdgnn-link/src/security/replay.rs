@@ -15,17 +15,17 @@ pub const MAX_SENDERS: usize = 64;
 ///
 /// One tick is for radios that deliver a frame in the next tick, the other one for clock
 /// differences. An attacker without the key cannot delay frames further.
-pub const LATE_TICKS: u32 = 2;
+pub const MAX_FRAME_AGE_TICKS: u32 = 2;
 
 /// Maximum lead of a frame in ticks: the clock difference within a swarm.
-pub const GUARD_TICKS: u32 = 2;
+pub const MAX_FRAME_LEAD_TICKS: u32 = 2;
 
 /// Silence in ticks after which a sender may be evicted.
 ///
 /// Frames that were accepted from it are too old for a replay long before. On slow radios, robots
 /// send in every fifth tick. They must not be evicted between two frames, or an attacker could
 /// displace them with many addresses. 25 ticks are five such exchanges.
-pub const FORGET_TICKS: u32 = 25;
+pub const SENDER_TIMEOUT_TICKS: u32 = 25;
 
 /// Replay window over all senders.
 pub(super) struct ReplayWindow {
@@ -66,14 +66,16 @@ impl ReplayWindow {
     /// `frames` is the number of frames per exchange.
     pub fn check(&mut self, identity: &FrameId, frames: u32, now: u32) -> Result<(), FrameError> {
         // If the time went back, the window restarts.
-        let since = now.saturating_sub(GUARD_TICKS);
+        let since = now.saturating_sub(MAX_FRAME_LEAD_TICKS);
         let since = self.since.map_or(since, |earlier| earlier.min(since));
         self.since = Some(since);
         if self.unlisted(identity) {
             return Err(FrameError::UnknownSender);
         }
         let sent = identity.sequence / frames.max(1);
-        if sent < since.max(now.saturating_sub(LATE_TICKS)) || sent > now.saturating_add(GUARD_TICKS) {
+        if sent < since.max(now.saturating_sub(MAX_FRAME_AGE_TICKS))
+            || sent > now.saturating_add(MAX_FRAME_LEAD_TICKS)
+        {
             return Err(FrameError::OutOfWindow);
         }
         match self.newer(identity, frames, now) {
@@ -98,7 +100,7 @@ impl ReplayWindow {
     /// frame is newer.
     fn newer(&self, identity: &FrameId, frames: u32, now: u32) -> Option<bool> {
         let last = self.last.iter().find(|last| last.sender == identity.sender)?;
-        let obsolete = last.sequence / frames.max(1) > now.saturating_add(GUARD_TICKS);
+        let obsolete = last.sequence / frames.max(1) > now.saturating_add(MAX_FRAME_LEAD_TICKS);
         Some(obsolete || identity.sequence > last.sequence)
     }
 
@@ -107,7 +109,7 @@ impl ReplayWindow {
     /// ReplayWindow whose last frame belongs to an obsolete time count as silent.
     fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
         let silent = self.last.iter_mut().max_by_key(|last| now.abs_diff(last.heard))?;
-        (now.abs_diff(silent.heard) > FORGET_TICKS).then_some(silent)
+        (now.abs_diff(silent.heard) > SENDER_TIMEOUT_TICKS).then_some(silent)
     }
 
     /// Sequence number of a sender's last frame, 0 if the sender is not tracked.

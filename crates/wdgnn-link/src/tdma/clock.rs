@@ -9,9 +9,9 @@ impl<const N: usize> SlotClock<N> {
         self.others.iter().filter(move |other| other.heard >= oldest)
     }
 
-    /// Recent senders whose clocks agree with this robot's, within [`SlotClock::NEAR`].
+    /// Recent senders whose clocks agree with this robot's, within [`SlotClock::NEAR_US`].
     pub(super) fn near(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
-        self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR)
+        self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR_US)
     }
 
     /// Shifts the own clock; a positive shift delays its ticks.
@@ -28,9 +28,9 @@ impl<const N: usize> SlotClock<N> {
         let near = self.near(now).count();
         let laters =
             |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
-        let ahead = laters(|later| later < -Self::NEAR);
+        let ahead = laters(|later| later < -Self::NEAR_US);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
-        let behind = laters(|later| later > Self::NEAR);
+        let behind = laters(|later| later > Self::NEAR_US);
         let (behind, behind_count) = (behind.clone().min(), behind.count());
         let patience = self.lasting(PATIENCE);
         let passed = |since: &mut Option<u64>, there: bool| {

@@ -8,7 +8,7 @@
 //! **Clock.** A robot compares each sender's clock with its own. A clock is *ahead* if its current
 //! tick has a higher number, and *behind* if it has a lower one:
 //!
-//! 1. *Near* (within [`SlotClock::NEAR`]): once per exchange, the clock moves half of the way to the
+//! 1. *Near* (within [`SlotClock::NEAR_US`]): once per exchange, the clock moves half of the way to the
 //!    mean of all near clocks, including its own, by at most 0.1 %. Crystals differ by 0.01 %. A
 //!    malicious robot can change the rate of the swarm's clock by at most 0.1 %. The median would
 //!    tolerate a malicious minority, but it lets two groups drift apart that only one robot
@@ -22,11 +22,11 @@
 //!    for all robots.
 //! 4. *Behind*: the robot waits, because the senders will follow. A robot that hears no near sender
 //!    for ten exchanges, but senders behind, is probably not received itself. It sets its clock
-//!    back. Its sequence numbers then restart, so it needs a new boot count ([`TickStart::back`]).
+//!    back. Its sequence numbers then restart, so it needs a new boot count ([`TickStart::went_back`]).
 //! 5. A robot that starts listens for at least three exchanges before it sends. It adopts any time
 //!    that it hears; of several times behind, the latest. It also adopts a time behind that at
 //!    least two more senders report than are near. Its clock starts later than every frame that
-//!    it has ever sent ([`SlotClock::from_tick`]), so recorded frames are always older.
+//!    it has ever sent ([`SlotClock::with_first_tick`]), so recorded frames are always older.
 //! 6. While a sender's boot count stays, its clock only goes forward, at 99.9 % of true time or
 //!    faster. A frame that states an earlier time was delayed, for example by an attacker who
 //!    jammed it and replayed it later. It does not change the clock.
@@ -53,7 +53,7 @@ use heapless::Vec;
 use crate::header::FrameId;
 use wdgnn_core::task::NodeId;
 
-pub use timing::{MAX_SLOTS, SlotInfo, Timing};
+pub use timing::{MAX_SLOTS, SlotInfo, SlotTiming};
 
 /// Start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +62,13 @@ pub struct TickStart {
     /// Number of the tick.
     pub tick: u32,
     /// Start on the robot's own clock, in microseconds.
-    pub begins: u64,
+    pub begins_us: u64,
     /// Start of the robot's slot, if it sends in this tick.
-    pub speaks: Option<u64>,
+    pub slot_begins_us: Option<u64>,
     /// Whether the tick count went back after the robot had sent frames.
     ///
     /// The next frame then needs a new boot count.
-    pub back: bool,
+    pub went_back: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ struct Other {
 /// Clock and slot of one robot, with storage for `N` other senders.
 #[derive(Clone, Debug)]
 pub struct SlotClock<const N: usize> {
-    timing: Timing,
+    timing: SlotTiming,
     id: NodeId,
     /// Start of tick 0 on the robot's own clock.
     epoch: i64,
@@ -135,13 +135,13 @@ impl<const N: usize> SlotClock<N> {
     /// Largest difference of near clocks, in microseconds.
     ///
     /// It is twice the guard time between slots.
-    pub const NEAR: i64 = 1_000;
+    pub const NEAR_US: i64 = 1_000;
 
     /// Starts the clock at `now`.
     ///
     /// `chance` is a random seed that differs per robot and per start.
     #[must_use]
-    pub fn new(timing: Timing, id: NodeId, now: u64, chance: u32) -> Self {
+    pub fn new(timing: SlotTiming, id: NodeId, now: u64, chance: u32) -> Self {
         let mut clock = Self {
             timing,
             id,
@@ -164,20 +164,20 @@ impl<const N: usize> SlotClock<N> {
             chance: chance ^ u32::from(id).wrapping_mul(0x9e37_79b9) | 1,
         };
         // Robots that start together must not all stop listening together.
-        let some = u64::from(clock.toss(1_000)) * timing.interval_us() as u64 / 1_000;
+        let some = u64::from(clock.random_below(1_000)) * timing.interval_us() as u64 / 1_000;
         clock.listens = now + LISTEN as u64 * timing.interval_us() as u64 + some;
         clock
     }
 
     /// Sets the clock to tick `first`, later than every frame the robot has sent.
     #[must_use]
-    pub fn from_tick(mut self, first: u32) -> Self {
+    pub fn with_first_tick(mut self, first: u32) -> Self {
         self.epoch = self.epoch.wrapping_sub(i64::from(first.min(LAST_TICK)) * i64::from(self.timing.period));
         self
     }
 
     /// Random number below `below` (xorshift).
-    fn toss(&mut self, below: u32) -> u32 {
+    fn random_below(&mut self, below: u32) -> u32 {
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 17;
         self.chance ^= self.chance << 5;
@@ -195,12 +195,12 @@ impl<const N: usize> SlotClock<N> {
     /// Processes an authenticated frame whose sequence number is its tick.
     ///
     /// `arrived` is the arrival time of the first symbol on the robot's own clock, in microseconds.
-    pub fn heard(&mut self, who: &FrameId, note: SlotInfo, arrived: u64) {
+    pub fn record_frame(&mut self, who: &FrameId, note: SlotInfo, arrived: u64) {
         let FrameId { sender, boot, sequence: tick } = *who;
         if tick > LAST_TICK {
             return;
         }
-        let Timing { lead, slot, delay, retry, interval, slots, .. } = self.timing;
+        let SlotTiming { lead, slot, delay, retry, interval, slots, .. } = self.timing;
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
         let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
         let slot = ((tick % interval.max(1)) * slots) as u8 + note.slot();
@@ -209,7 +209,7 @@ impl<const N: usize> SlotClock<N> {
             if known.boot == boot {
                 let passed = arrived.saturating_sub(known.heard).cast_signed();
                 let latest = known.latest.saturating_add(passed / APART);
-                if later > latest.saturating_add(Self::NEAR) {
+                if later > latest.saturating_add(Self::NEAR_US) {
                     return;
                 }
                 other.latest = latest.min(later);
@@ -220,7 +220,7 @@ impl<const N: usize> SlotClock<N> {
         {
             *oldest = other;
         }
-        if later.abs() <= Self::NEAR && self.slot.is_some() {
+        if later.abs() <= Self::NEAR_US && self.slot.is_some() {
             if self.slot == Some(slot) {
                 self.give_way(arrived);
             } else if note.contested() == self.slot
@@ -234,7 +234,7 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Returns the first tick that begins after `now`.
-    pub fn next(&mut self, now: u64) -> TickStart {
+    pub fn next_tick(&mut self, now: u64) -> TickStart {
         let interval = self.timing.interval.max(1);
         let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(interval));
         self.keep_time(now, exchange_begins);
@@ -262,13 +262,13 @@ impl<const N: usize> SlotClock<N> {
         if self.slot.is_none() && begins >= self.listens {
             self.claim(now);
         }
-        let speaks = self.speaks(tick, begins);
-        TickStart { tick, begins, speaks, back: core::mem::take(&mut self.back) }
+        let slot_begins_us = self.slot_start(tick, begins);
+        TickStart { tick, begins_us: begins, slot_begins_us, went_back: core::mem::take(&mut self.back) }
     }
 
     /// Number of senders whose clocks are near this robot's.
     #[must_use]
-    pub fn company(&self, now: u64) -> usize {
+    pub fn near_senders(&self, now: u64) -> usize {
         self.near(now).count()
     }
 }

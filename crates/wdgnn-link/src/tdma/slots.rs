@@ -2,12 +2,12 @@
 
 use heapless::Vec;
 
-use super::{FRESH, MAX_SLOTS, Other, PATIENCE, REMEMBERED, SlotClock, SlotInfo, Timing};
+use super::{FRESH, MAX_SLOTS, Other, PATIENCE, REMEMBERED, SlotClock, SlotInfo, SlotTiming};
 
 impl<const N: usize> SlotClock<N> {
     /// Records a frame that began at `began` and could not be decoded.
-    pub fn spoilt(&mut self, began: u64) {
-        let Timing { period, lead, slot, delay, slots, .. } = self.timing;
+    pub fn record_broken_frame(&mut self, began: u64) {
+        let SlotTiming { period, lead, slot, delay, slots, .. } = self.timing;
         let period = i64::from(period.max(1));
         let phase = began.cast_signed().wrapping_sub(self.epoch).rem_euclid(self.timing.interval_us().max(1));
         let (tick, within) = (phase / period, phase % period - i64::from(lead + delay));
@@ -26,13 +26,13 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Reports that the channel stayed busy in the own slot after every retry.
-    pub fn busy(&mut self, now: u64) {
+    pub fn record_busy_channel(&mut self, now: u64) {
         self.give_way(now);
     }
 
     /// Another robot has the same slot: moves to another one with probability ½.
     pub(super) fn give_way(&mut self, now: u64) {
-        if self.toss(2) == 0 {
+        if self.random_below(2) == 0 {
             self.claim(now);
         }
     }
@@ -40,7 +40,7 @@ impl<const N: usize> SlotClock<N> {
     /// Returns whether a near sender used `slot` recently.
     pub(super) fn others_in(&self, slot: u8, now: u64) -> bool {
         let oldest = now.saturating_sub(self.lasting(REMEMBERED));
-        let near = |other: &Other| other.heard >= oldest && other.later.abs() <= Self::NEAR;
+        let near = |other: &Other| other.heard >= oldest && other.later.abs() <= Self::NEAR_US;
         self.others.iter().any(|other| other.slot == slot && near(other))
     }
 
@@ -65,7 +65,7 @@ impl<const N: usize> SlotClock<N> {
         let chosen = if self.slot.is_none() && free.contains(&first) {
             Some(first)
         } else {
-            let index = self.toss(free.len() as u32);
+            let index = self.random_below(free.len() as u32);
             free.get(index as usize).copied()
         };
         if chosen.is_some() {
@@ -74,15 +74,15 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Start of the own slot in this tick; `None` if the robot does not send.
-    pub(super) fn speaks(&mut self, tick: u32, begins: u64) -> Option<u64> {
-        let Timing { slots, lead, slot: slot_us, interval, .. } = self.timing;
+    pub(super) fn slot_start(&mut self, tick: u32, begins: u64) -> Option<u64> {
+        let SlotTiming { slots, lead, slot: slot_us, interval, .. } = self.timing;
         let own = u32::from(self.slot?);
         if tick % interval.max(1) != own / slots.max(1) {
             return None;
         }
         // The robot skips its slot now and then to detect collisions, more often after a new claim.
         let young = begins.saturating_sub(self.claimed) < self.lasting(2 * PATIENCE);
-        if self.toss(if young { 8 } else { 64 }) == 0 {
+        if self.random_below(if young { 8 } else { 64 }) == 0 {
             if self.unfollowed {
                 // Moves to another slot: neighbors of the robots behind may use this one.
                 self.claim(begins);
@@ -94,7 +94,7 @@ impl<const N: usize> SlotClock<N> {
 
     /// Slot information for the next frame.
     #[must_use]
-    pub fn note(&self, now: u64) -> SlotInfo {
+    pub fn slot_info(&self, now: u64) -> SlotInfo {
         let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
         let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.lasting(2);
         SlotInfo::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
@@ -102,7 +102,7 @@ impl<const N: usize> SlotClock<N> {
 
     /// Tick within the exchange in which the robot sends; `None` while it listens.
     #[must_use]
-    pub fn turn(&self) -> Option<u32> {
+    pub fn exchange_phase(&self) -> Option<u32> {
         self.slot.map(|slot| u32::from(slot) / self.timing.slots.max(1))
     }
 }

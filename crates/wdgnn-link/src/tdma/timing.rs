@@ -3,7 +3,7 @@
 /// Slot timing, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Timing {
+pub struct SlotTiming {
     /// Duration of a tick.
     pub period: u32,
     /// Ticks per exchange: a robot sends in one of this many ticks.
@@ -20,7 +20,7 @@ pub struct Timing {
     pub retry: u32,
 }
 
-impl Timing {
+impl SlotTiming {
     pub(super) const fn interval_us(&self) -> i64 {
         self.period as i64 * self.interval as i64
     }
@@ -55,7 +55,7 @@ impl SlotInfo {
 
     /// Returns the note with the number of retries, at most three.
     #[must_use]
-    pub const fn retried(self, retries: u8) -> Self {
+    pub const fn with_retries(self, retries: u8) -> Self {
         Self(self.0 & !0b110 | (if retries > 3 { 3 } else { retries }) << 1)
     }
 

@@ -13,8 +13,8 @@ use wdgnn_core::{model::Model, task::State as _};
 use crate::{
     config::{RobotConfig, TrustPolicy},
     controller::Controller,
-    ports::Sensed,
-    safety::gate::Isolation,
+    ports::Measurement,
+    safety::gate::IsolationPhase,
     tasks::RobotTask,
 };
 
@@ -74,13 +74,13 @@ where
         &mut self,
         config: &RobotConfig<M, T, P>,
         tick: u32,
-        measurement: Option<Sensed<T::State>>,
+        measurement: Option<Measurement<T::State>>,
     ) -> bool {
         let was_blind = self.is_blind(config);
         self.agent.begin_tick(tick);
         self.uptime_ticks = self.uptime_ticks.saturating_add(1);
         let measurement = measurement.filter(|sensed| sensed.state.is_admissible());
-        let Some(Sensed { state, age }) = measurement else {
+        let Some(Measurement { state, age }) = measurement else {
             self.predict(config);
             return false;
         };
@@ -111,11 +111,11 @@ where
         let elapsed = self.agent.elapsed_ticks();
         let ticks = elapsed.min(config.max_state_age_ticks.saturating_sub(self.state_age));
         let predicted = match self.agent.executed() {
-            Some(command) => task.predict_with(&state, command, ticks),
+            Some(command) => task.predict_with_command(&state, command, ticks),
             // The actuator stops the robot about as fast as the robot would.
             None if self.is_blind(config) && config.trust.is_robust() => {
-                let braking = task.fallback(&state, Isolation::Stop);
-                task.predict_with(&state, &braking, elapsed.min(BRAKING_TICKS))
+                let braking = task.fallback_command(&state, IsolationPhase::Stop);
+                task.predict_with_command(&state, &braking, elapsed.min(BRAKING_TICKS))
             }
             None => task.predict(&state, ticks),
         };

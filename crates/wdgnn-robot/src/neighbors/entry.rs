@@ -1,11 +1,11 @@
-//! Entry of the neighbor table.
+//! NeighborEntry of the neighbor table.
 
 use wdgnn_core::{message::Message, tensor::param_range::ParamRange};
 
 /// Filtered state of a neighbor, with which its next frame is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Track<S, E = ()> {
+pub struct NeighborTrack<S, E = ()> {
     /// State by all frames so far.
     pub state: S,
     /// Tick in which the last frame was sent.
@@ -14,7 +14,7 @@ pub struct Track<S, E = ()> {
     pub stats: E,
 }
 
-impl<S, E: Default> Track<S, E> {
+impl<S, E: Default> NeighborTrack<S, E> {
     /// A track that begins with one frame.
     pub(super) fn new(state: S, sent: u32) -> Self {
         Self { state, sent, stats: E::default() }
@@ -24,7 +24,7 @@ impl<S, E: Default> Track<S, E> {
 /// A neighbor in the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Entry<S, L, W, E = ()> {
+pub struct NeighborEntry<S, L, W, E = ()> {
     /// Tick of the last received frame.
     pub last_received: u32,
     /// Number of the last received frame.
@@ -41,21 +41,21 @@ pub struct Entry<S, L, W, E = ()> {
     pub shares_model: bool,
     /// Range of the wide parameters in the last received tick. Late parameters are not in it.
     pub fresh: ParamRange,
-    /// Track that the next frame is compared with.
-    pub track: Track<S, E>,
-    /// Track before the current tick, with which all frames of the tick are compared. `None` for a newcomer.
-    pub track_before: Option<Track<S, E>>,
-    /// Track before a contradicting frame, kept for some ticks.
+    /// NeighborTrack that the next frame is compared with.
+    pub track: NeighborTrack<S, E>,
+    /// NeighborTrack before the current tick, with which all frames of the tick are compared. `None` for a newcomer.
+    pub track_before: Option<NeighborTrack<S, E>>,
+    /// NeighborTrack before a contradicting frame, kept for some ticks.
     ///
     /// If the next frame confirms it, the contradicting frame came from another sender.
-    pub disputed_track: Option<Track<S, E>>,
+    pub disputed_track: Option<NeighborTrack<S, E>>,
     /// Latest message. The state is predicted to the current tick.
     pub message: Message<S, L, W>,
 }
 
-impl<S: Copy, L, W, E: Default> Entry<S, L, W, E> {
+impl<S: Copy, L, W, E: Default> NeighborEntry<S, L, W, E> {
     pub(super) fn newcomer(arrival: &Arrival<S>, fresh: ParamRange, mut message: Message<S, L, W>) -> Self {
-        let track = Track::new(message.state, arrival.sent);
+        let track = NeighborTrack::new(message.state, arrival.sent);
         message.state = arrival.state;
         Self {
             last_received: arrival.tick,

@@ -32,13 +32,13 @@ use entry::DISPUTE_TICKS;
 use partial::merge;
 
 pub(crate) use entry::Arrival;
-pub use entry::{Entry, Track};
+pub use entry::{NeighborEntry, NeighborTrack};
 pub(crate) use partial::max_tap;
 
 /// Up to `N` neighbors with statistics `E` of each.
 #[derive(Clone, Debug)]
 pub(crate) struct NeighborTable<S, L, W, const N: usize, E = ()> {
-    entries: Vec<Entry<S, L, W, E>, N>,
+    entries: Vec<NeighborEntry<S, L, W, E>, N>,
     /// Tick to which the states are predicted.
     predicted_to: u32,
 }
@@ -49,7 +49,7 @@ pub(crate) type TableOf<M, T, const N: usize> = NeighborTable<
     <M as Model>::Taps,
     <M as Model>::Wide,
     N,
-    <T as crate::tasks::Consistency>::Stats,
+    <T as crate::tasks::PlausibilityChecks>::Stats,
 >;
 
 impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
@@ -61,23 +61,23 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
     }
 
     /// Neighbors in ascending address.
-    pub fn iter(&self) -> core::slice::Iter<'_, Entry<S, L, W, E>> {
+    pub fn iter(&self) -> core::slice::Iter<'_, NeighborEntry<S, L, W, E>> {
         self.entries.iter()
     }
 
     /// Neighbors in ascending address, mutable.
-    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Entry<S, L, W, E>> {
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, NeighborEntry<S, L, W, E>> {
         self.entries.iter_mut()
     }
 
     /// Neighbors that the robot takes into account.
     #[inline]
-    pub fn trusted(&self) -> impl Iterator<Item = &Entry<S, L, W, E>> + Clone {
+    pub fn trusted(&self) -> impl Iterator<Item = &NeighborEntry<S, L, W, E>> + Clone {
         self.entries.iter().filter(|entry| entry.is_trusted)
     }
 
-    /// Entry of a sender.
-    pub fn get(&self, sender: NodeId) -> Option<&Entry<S, L, W, E>> {
+    /// NeighborEntry of a sender.
+    pub fn get(&self, sender: NodeId) -> Option<&NeighborEntry<S, L, W, E>> {
         self.entries.iter().find(|entry| entry.message.sender == sender)
     }
 
@@ -87,7 +87,7 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
     }
 
     /// Replaces the entry of a neighbor.
-    pub fn restore(&mut self, before: Entry<S, L, W, E>) {
+    pub fn restore(&mut self, before: NeighborEntry<S, L, W, E>) {
         let sender = before.message.sender;
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.message.sender == sender) {
             *entry = before;
@@ -122,22 +122,26 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
                 entry.shares_model = arrival.shares_model;
                 entry.plausible_frames = entry.plausible_frames.saturating_add(1);
                 entry.fresh = arrival.fresh(ParamRange::ALL);
-                entry.track = Track::new(message.state, arrival.sent);
+                entry.track = NeighborTrack::new(message.state, arrival.sent);
                 (entry.track_before, entry.disputed_track) = (None, None);
                 entry.message = *message;
                 entry.message.state = arrival.state;
             }
             Err(index) => {
-                self.insert(index, Entry::newcomer(arrival, arrival.fresh(ParamRange::ALL), *message))?;
+                self.insert(
+                    index,
+                    NeighborEntry::newcomer(arrival, arrival.fresh(ParamRange::ALL), *message),
+                )?;
             }
         }
         Ok(())
     }
 
     /// Adds a newcomer in a free entry or in that of a neighbor that contradicted itself.
-    fn insert(&mut self, mut index: usize, newcomer: Entry<S, L, W, E>) -> Result<(), FrameError> {
+    fn insert(&mut self, mut index: usize, newcomer: NeighborEntry<S, L, W, E>) -> Result<(), FrameError> {
         if self.entries.is_full() {
-            let is_discredited = |entry: &&Entry<S, L, W, E>| entry.has_contradicted && !entry.is_trusted;
+            let is_discredited =
+                |entry: &&NeighborEntry<S, L, W, E>| entry.has_contradicted && !entry.is_trusted;
             let out = self.entries.iter().find(is_discredited).ok_or(FrameError::TableFull)?.message.sender;
             self.remove(out);
             index = index.saturating_sub((out < newcomer.message.sender).into());
@@ -185,7 +189,7 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
                 first.sender = message.sender;
                 merge(&mut first, message, payload);
                 let fresh = arrival.fresh(payload.wide);
-                return self.insert(index, Entry::newcomer(arrival, fresh, first));
+                return self.insert(index, NeighborEntry::newcomer(arrival, fresh, first));
             }
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(FrameError::Old) };
@@ -199,13 +203,13 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
         }
         // All frames of a tick are compared with the track before it. Many small steps within a tick
         // do not add up.
-        let compare_as = |track: &Track<S, E>, compared_ticks: u8, mut stats: E| {
+        let compare_as = |track: &NeighborTrack<S, E>, compared_ticks: u8, mut stats: E| {
             let silent = arrival.sent.saturating_sub(track.sent);
             let (state, plausible) =
                 compare(&track.state, &message.state, silent, compared_ticks, &mut stats);
-            (Track { state, sent: arrival.sent, stats }, plausible)
+            (NeighborTrack { state, sent: arrival.sent, stats }, plausible)
         };
-        let compare = |track: &Track<S, E>| compare_as(track, entry.compared_ticks, track.stats);
+        let compare = |track: &NeighborTrack<S, E>| compare_as(track, entry.compared_ticks, track.stats);
         let mut is_plausible = true;
         entry.disputed_track =
             entry.disputed_track.filter(|track| arrival.sent.saturating_sub(track.sent) <= DISPUTE_TICKS);
@@ -226,7 +230,7 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
                 entry.disputed_track = Some(*before);
             }
         } else {
-            entry.track = Track::new(message.state, arrival.sent);
+            entry.track = NeighborTrack::new(message.state, arrival.sent);
         }
         merge(&mut entry.message, message, payload);
         entry.message.state = arrival.state;
@@ -264,7 +268,7 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
     }
 
     /// Decides which neighbors are trusted. Newcomers are not trusted before.
-    pub fn update_trust(&mut self, is_trusted: impl Fn(&Entry<S, L, W, E>) -> bool) {
+    pub fn update_trust(&mut self, is_trusted: impl Fn(&NeighborEntry<S, L, W, E>) -> bool) {
         for entry in &mut self.entries {
             entry.is_trusted = is_trusted(entry);
         }
@@ -423,7 +427,10 @@ mod tests {
         let late = Arrival { sent: 7, state: 4.0, ..arrival(10, 7) };
         table.update(&late, &message(5, 7)).unwrap();
         let entry = *table.iter().next().unwrap();
-        assert_eq!((entry.last_received, entry.message.state, entry.track), (10, 4.0, Track::new(1.0, 7)));
+        assert_eq!(
+            (entry.last_received, entry.message.state, entry.track),
+            (10, 4.0, NeighborTrack::new(1.0, 7))
+        );
     }
 
     #[test]

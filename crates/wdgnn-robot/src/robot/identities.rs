@@ -6,19 +6,18 @@
 //! addresses that do not answer challenges are kept. Invented addresses therefore neither fill the
 //! table nor lead robots away.
 
-use wdgnn_core::{message::Message, model::Model, task::NodeId};
+use wdgnn_core::{message::Message, task::NodeId};
 use wdgnn_link::{
     error::FrameError,
     header::Payload,
-    link::MessageLink,
-    security::{PeerEvent, PeerIdentities, PeerIdentity},
+    link::RadioLink,
+    security::{PeerEvent, PeerIdentity},
 };
 
 use super::Robot;
 use crate::{
-    config::TrustPolicy,
-    neighbors::{Arrival, Entry},
-    tasks::RobotTask,
+    config::{LinkOf, RobotTypes, StateOf},
+    neighbors::{Arrival, NeighborEntry},
 };
 
 /// Number of unanswered challenges that losses explain.
@@ -27,17 +26,11 @@ const MAX_UNANSWERED: u8 = 2;
 const MAX_UNIDENTIFIED: usize = 4;
 
 /// Whether a sender has proved its identity, or need not.
-pub(super) fn is_proven(link: &impl PeerIdentities, sender: NodeId, tick: u32) -> bool {
-    link.peer(sender, tick) != PeerIdentity::Unproven
+pub(super) fn is_proven(link: &impl RadioLink, sender: NodeId, tick: u32) -> bool {
+    link.security().peer_identity(sender, tick) != PeerIdentity::Unproven
 }
 
-impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-{
+impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     pub(super) fn is_proven(&self, sender: NodeId) -> bool {
         is_proven(&self.link, sender, self.tick())
     }
@@ -49,14 +42,14 @@ where
 
     /// Whether a sender has left more challenges unanswered than losses explain.
     fn is_unidentified(&self, sender: NodeId) -> bool {
-        !self.is_proven(sender) && self.link.unanswered(sender) > MAX_UNANSWERED
+        !self.is_proven(sender) && self.link.security().unanswered_challenges(sender) > MAX_UNANSWERED
     }
 
     /// Updates the table by the received message, depending on the sender's identity.
     #[inline(never)] // returns its stack before the next step
     pub(super) fn update_identified(
         &mut self,
-        arrival: &Arrival<T::State>,
+        arrival: &Arrival<StateOf<C>>,
         payload: Option<Payload>,
         is_proof: bool,
     ) -> Result<(), FrameError> {
@@ -77,9 +70,9 @@ where
                 // Another sender used the address. Its owner is still at its track, if that was ever
                 // confirmed.
                 let has_contradicted = before.has_contradicted || before.plausible_frames == 0;
-                table.restore(Entry { has_contradicted, ..before });
+                table.restore(NeighborEntry { has_contradicted, ..before });
             }
-            link.report(sender, PeerEvent::Contradicted, tick);
+            link.security_mut().report_peer_event(sender, PeerEvent::Contradicted, tick);
         }
         updated
     }
@@ -90,7 +83,7 @@ where
         if known.is_none() && !is_proof {
             // The sender was out of reach. The address may have another user since its proof.
             let tick = self.tick();
-            self.link.report(sender, PeerEvent::Returned, tick);
+            self.link.security_mut().report_peer_event(sender, PeerEvent::Returned, tick);
         }
         match known {
             // A proof is valid whatever was sent with the address before.
@@ -102,7 +95,9 @@ where
             if self.table.iter().len() == N {
                 let unproven = self.table.iter().map(|entry| entry.message.sender);
                 let unproven = unproven.filter(|sender| !self.is_proven(*sender));
-                if let Some(out) = unproven.max_by_key(|sender| self.link.unanswered(*sender)) {
+                if let Some(out) =
+                    unproven.max_by_key(|sender| self.link.security().unanswered_challenges(*sender))
+                {
                     self.table.remove(out);
                 }
             }
@@ -126,7 +121,11 @@ where
             if unidentified.clone().count() <= MAX_UNIDENTIFIED {
                 return;
             }
-            let Some(out) = unidentified.max_by_key(|sender| self.link.unanswered(*sender)) else { return };
+            let Some(out) =
+                unidentified.max_by_key(|sender| self.link.security().unanswered_challenges(*sender))
+            else {
+                return;
+            };
             self.table.remove(out);
         }
     }

@@ -1,31 +1,20 @@
 //! Reception: frames into the neighbor table, and the end of reception.
 
-use wdgnn_core::{
-    filter::DelayLines as _,
-    message::{Message, MessageOf},
-    model::Model,
-    task::State as _,
-};
+use wdgnn_core::{filter::DelayLines as _, message::Message, model::Model, task::State as _};
 use wdgnn_link::{
     error::FrameError,
-    header::{FrameId, OBSTACLE_ONLY, OTHER_CLOCK_TICKS, Payload},
-    link::{MessageLink, Reception},
+    header::{FrameId, MAX_PLAUSIBLE_AGE_TICKS, OBSTACLE_ONLY, Payload},
+    link::Reception,
 };
 
 use super::Robot;
 use crate::{
-    config::{RobotConfig, TrustPolicy},
+    config::{ConfigOf, LinkOf, RobotMessage, RobotTypes, StateOf, TrustPolicy as _},
     neighbors::{Arrival, TableOf},
-    tasks::RobotTask,
+    tasks::{MotionModel as _, PlausibilityChecks},
 };
 
-impl<M, T, L, const N: usize, P> Robot<M, T, L, N, P>
-where
-    M: Model,
-    P: TrustPolicy,
-    T: RobotTask<Features = M::Features, Command = M::Output>,
-    L: MessageLink<T::State, M::Taps, M::Wide>,
-{
+impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// Receives one frame. A sealed frame is decrypted in place.
     ///
     /// # Errors
@@ -47,7 +36,7 @@ where
         let is_whole = self.link.sends_whole_messages() && !self.config.trust.is_robust();
         let payload = if is_whole { Payload::ALL } else { reception.payload };
         let payload = (is_whole || is_plausible).then_some(payload);
-        let kept = if self.link.requires_proof() {
+        let kept = if self.link.security().requires_proof() {
             self.update_identified(&arrival, payload, reception.is_proof)
         } else {
             let Self { config, controller, table, received, .. } = self;
@@ -58,15 +47,23 @@ where
 
     /// Reception of a frame of which only the state is used.
     fn state_only(&self, frame: &[u8]) -> Result<Reception, FrameError> {
-        let FrameId { sequence, .. } = self.link.id(self.tick(), frame).ok_or(FrameError::TooShort)?;
-        Ok(Reception { sequence, payload: Payload::STATE, is_proof: self.link.was_proof() })
+        let FrameId { sequence, .. } = self.link.frame_id(self.tick(), frame).ok_or(FrameError::TooShort)?;
+        Ok(Reception {
+            sequence,
+            payload: Payload::STATE,
+            is_proof: self.link.security().last_frame_was_proof(),
+        })
     }
 
     /// Receives a message that is already decoded.
     ///
     /// # Errors
     /// As [`Robot::receive`].
-    pub fn accept(&mut self, message: &MessageOf<M, T>, reception: &Reception) -> Result<(), FrameError> {
+    pub fn receive_decoded(
+        &mut self,
+        message: &RobotMessage<C>,
+        reception: &Reception,
+    ) -> Result<(), FrameError> {
         let (arrival, is_plausible) = self.arrival(message, reception)?;
         let Self { config, controller, table, .. } = self;
         let payload = is_plausible.then_some(reception.payload);
@@ -78,9 +75,9 @@ where
     /// Returns its sender and number if the sender is a member of the swarm with another clock, and the
     /// frame is no recording.
     #[inline(never)]
-    pub fn authenticate(&mut self, frame: &[u8]) -> Option<FrameId> {
+    pub fn authenticate_late_frame(&mut self, frame: &[u8]) -> Option<FrameId> {
         let (tick, since) = (self.tick(), self.recordings_before());
-        self.link.authenticate(tick, since, frame)
+        self.link.authenticate_late_frame(tick, since, frame)
     }
 
     /// Predicts the state of a message to the current tick, and checks taps and parameters.
@@ -88,9 +85,9 @@ where
     /// Under robust trust, the sender of implausible taps or parameters is still an obstacle.
     fn arrival(
         &self,
-        message: &MessageOf<M, T>,
+        message: &RobotMessage<C>,
         reception: &Reception,
-    ) -> Result<(Arrival<T::State>, bool), FrameError> {
+    ) -> Result<(Arrival<StateOf<C>>, bool), FrameError> {
         if message.sender == self.id {
             return Err(FrameError::OwnFrame);
         }
@@ -101,7 +98,7 @@ where
         let tick = self.tick();
         // A frame from the future is of now. So is one that is so old that its sender has another clock.
         let age = tick.saturating_sub(message.tick);
-        let age = if age > OTHER_CLOCK_TICKS { 0 } else { age };
+        let age = if age > MAX_PLAUSIBLE_AGE_TICKS { 0 } else { age };
         let state = self.config.agent.task.predict(&message.state, age.min(self.config.hold_ticks));
         let arrival = Arrival {
             tick,
@@ -115,24 +112,24 @@ where
 
     /// Updates the table by the plausible numbers of a message and its state.
     pub(super) fn update_table(
-        table: &mut TableOf<M, T, N>,
-        config: &RobotConfig<M, T, P>,
-        own_stats: &T::Stats,
-        arrival: &Arrival<T::State>,
-        message: &MessageOf<M, T>,
+        table: &mut TableOf<C::Model, C::Task, N>,
+        config: &ConfigOf<C>,
+        own_stats: &<C::Task as PlausibilityChecks>::Stats,
+        arrival: &Arrival<StateOf<C>>,
+        message: &RobotMessage<C>,
         payload: Option<Payload>,
     ) -> Result<(), FrameError> {
         let task = &config.agent.task;
         if payload == Some(Payload::ALL) && config.trust.probation_frames() == 0 {
             return table.update(arrival, message);
         }
-        let compare = |track: &_, reported: &T::State, silent: u32, compared: u8, stats: &mut _| {
+        let compare = |track: &_, reported: &StateOf<C>, silent: u32, compared: u8, stats: &mut _| {
             if config.trust.probation_frames() == 0 {
                 return (*reported, true);
             }
             // The task continues from the tick before. A limit of one second bounds the time that
             // skipped ticks take.
-            let before = silent.saturating_sub(1).min(2 * OTHER_CLOCK_TICKS);
+            let before = silent.saturating_sub(1).min(2 * MAX_PLAUSIBLE_AGE_TICKS);
             task.check_neighbor(&task.predict(track, before), reported, silent, compared, stats, own_stats)
         };
         let updated = table.update_parts(arrival, message, payload.unwrap_or(Payload::STATE), compare);
@@ -151,10 +148,10 @@ where
         let hold = self.config.hold_ticks;
         let task = &self.config.agent.task;
         let evicted = self.table.end_receive(tick, hold, |state, ticks| task.predict(state, ticks));
-        if self.link.requires_proof() {
+        if self.link.security().requires_proof() {
             self.evict_unidentified();
         }
-        let proofs_count = self.link.requires_proof() && self.has_proven_neighbor();
+        let proofs_count = self.link.security().requires_proof() && self.has_proven_neighbor();
         let (robust, probation) = (self.config.trust.is_robust(), self.config.trust.probation_frames());
         let flown_ticks = self.agent().first_tick().map_or(0, |first| tick.saturating_sub(first));
         let accepts_newcomers =
@@ -168,9 +165,11 @@ where
                 && (entry.plausible_frames >= probation || (accepts_newcomers && !entry.has_contradicted))
         });
         if robust {
-            let exchange = self.has_turn();
+            let exchange = self.exchanges_this_tick();
             let Self { table, controller, config, .. } = self;
-            let own_taps = exchange.then(|| controller.agent.transmitted()).filter(|_| M::Taps::LEN > 0);
+            let own_taps = exchange
+                .then(|| controller.agent.transmitted())
+                .filter(|_| <C::Model as Model>::Taps::LEN > 0);
             table.clip(config.agent.task.clipped_components(), own_taps);
         }
         let is_isolated = self.table.trusted().next().is_none();

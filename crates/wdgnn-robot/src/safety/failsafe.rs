@@ -12,24 +12,24 @@
 //! data, it extrapolates the position with its own commands. With robust trust, it then marks
 //! itself as obstacle only, so neighbors neither follow it nor learn from it.
 
-use crate::safety::gate::Isolation;
+use crate::safety::gate::IsolationPhase;
 
 /// Reaction of a robot that cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Level {
+pub enum FailsafeLevel {
     /// Slow down.
     Slow,
     /// Come to rest.
     Stop,
 }
 
-impl Level {
+impl FailsafeLevel {
     /// Phase of the task's fallback for this level.
-    pub(crate) fn phase(self) -> Isolation {
+    pub(crate) fn phase(self) -> IsolationPhase {
         match self {
-            Self::Slow => Isolation::Slow,
-            Self::Stop => Isolation::Stop,
+            Self::Slow => IsolationPhase::Slow,
+            Self::Stop => IsolationPhase::Stop,
         }
     }
 }
@@ -48,16 +48,16 @@ impl Failsafe {
     /// Slow down below 20 % charge and stop below 10 %, at any age of the state.
     pub const DEFAULT: Self = Self { max_age_ticks: u32::MAX, battery: [20, 10] };
 
-    /// Level for a state of this `age`, in ticks, and a battery charge, if known.
+    /// FailsafeLevel for a state of this `age`, in ticks, and a battery charge, if known.
     #[must_use]
-    pub fn level(&self, age: u32, battery: Option<u8>) -> Option<Level> {
+    pub fn level(&self, age: u32, battery: Option<u8>) -> Option<FailsafeLevel> {
         let [slow, stop] = self.battery;
         let low = battery.and_then(|left| match left {
-            _ if left < stop => Some(Level::Stop),
-            _ if left < slow => Some(Level::Slow),
+            _ if left < stop => Some(FailsafeLevel::Stop),
+            _ if left < slow => Some(FailsafeLevel::Slow),
             _ => None,
         });
-        let unsure = (age > self.max_age_ticks).then_some(Level::Slow);
+        let unsure = (age > self.max_age_ticks).then_some(FailsafeLevel::Slow);
         low.max(unsure)
     }
 }
@@ -71,9 +71,9 @@ mod tests {
         let failsafe = Failsafe { max_age_ticks: 25, battery: [20, 10] };
         assert_eq!(failsafe.level(0, None), None);
         assert_eq!(failsafe.level(25, Some(20)), None);
-        assert_eq!(failsafe.level(26, Some(100)), Some(Level::Slow));
-        assert_eq!(failsafe.level(0, Some(19)), Some(Level::Slow));
-        assert_eq!(failsafe.level(26, Some(9)), Some(Level::Stop));
+        assert_eq!(failsafe.level(26, Some(100)), Some(FailsafeLevel::Slow));
+        assert_eq!(failsafe.level(0, Some(19)), Some(FailsafeLevel::Slow));
+        assert_eq!(failsafe.level(26, Some(9)), Some(FailsafeLevel::Stop));
         assert_eq!(Failsafe { max_age_ticks: u32::MAX, battery: [0; 2] }.level(u32::MAX, Some(0)), None);
     }
 }

@@ -4,12 +4,12 @@
 
 use core::iter::Empty;
 
-use crate::{controller::Obstacles, safety::failsafe::Level, tasks::RobotTask};
+use crate::{controller::Obstacles, safety::failsafe::FailsafeLevel, tasks::RobotTask};
 
 /// Phase of isolation: time without trusted neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Isolation {
+pub enum IsolationPhase {
     /// Short: the robot keeps its velocity.
     Hold,
     /// Longer: the robot slows down.
@@ -22,9 +22,9 @@ pub enum Isolation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct IsolationLimits {
-    /// Ticks of [`Isolation::Hold`].
+    /// Ticks of [`IsolationPhase::Hold`].
     pub hold_ticks: u32,
-    /// Ticks of [`Isolation::Slow`].
+    /// Ticks of [`IsolationPhase::Slow`].
     pub slow_ticks: u32,
 }
 
@@ -34,12 +34,12 @@ impl IsolationLimits {
 
     /// Phase after `isolated_ticks` without neighbors; `None` with neighbors.
     #[must_use]
-    pub fn phase(&self, isolated_ticks: u32) -> Option<Isolation> {
+    pub fn phase(&self, isolated_ticks: u32) -> Option<IsolationPhase> {
         match isolated_ticks {
             0 => None,
-            ticks if ticks <= self.hold_ticks => Some(Isolation::Hold),
-            ticks if ticks <= self.hold_ticks.saturating_add(self.slow_ticks) => Some(Isolation::Slow),
-            _ => Some(Isolation::Stop),
+            ticks if ticks <= self.hold_ticks => Some(IsolationPhase::Hold),
+            ticks if ticks <= self.hold_ticks.saturating_add(self.slow_ticks) => Some(IsolationPhase::Slow),
+            _ => Some(IsolationPhase::Stop),
         }
     }
 }
@@ -56,9 +56,9 @@ pub enum Verdict {
     /// Fallback of the task: the output was not finite.
     NotFinite,
     /// Fallback of the task: the robot has no neighbors.
-    Alone(Isolation),
+    Alone(IsolationPhase),
     /// Fallback of the task: the robot has a fault.
-    Failsafe(Level),
+    Failsafe(FailsafeLevel),
     /// No command: the robot does not know its state, and the actuator stops by its own means.
     Blind,
 }
@@ -66,7 +66,7 @@ pub enum Verdict {
 /// Applies the gate to the output of another controller than an agent.
 ///
 /// All neighbors are trusted, and there are no other obstacles.
-pub fn guard<'a, T: RobotTask>(
+pub fn guard_command<'a, T: RobotTask>(
     task: &T,
     own: &T::State,
     neighbors: impl Iterator<Item = &'a T::State> + Clone,
@@ -84,8 +84,8 @@ pub(crate) struct Surroundings<'a, T: RobotTask, B, S> {
     pub(crate) task: &'a T,
     pub(crate) own: &'a T::State,
     pub(crate) obstacles: Obstacles<B, S>,
-    pub(crate) level: Option<Level>,
-    pub(crate) isolation: Option<Isolation>,
+    pub(crate) level: Option<FailsafeLevel>,
+    pub(crate) isolation: Option<IsolationPhase>,
 }
 
 impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surroundings<'_, T, B, S> {
@@ -110,7 +110,7 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
         };
         let command = match (wanted, robots) {
             (Err((phase, verdict)), robots) => {
-                let command = task.fallback(own, phase);
+                let command = task.fallback_command(own, phase);
                 return (
                     robots.map_or(command, |robots| task.avoid_unilateral(own, robots, command)),
                     verdict,
@@ -120,7 +120,7 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
             (Ok(command), None) => task.avoid_cooperative(own, neighbors, command),
         };
         if !command.as_ref().iter().all(|u| u.is_finite()) {
-            return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
+            return (task.fallback_command(own, IsolationPhase::Hold), Verdict::NotFinite);
         }
         let verdict = if command == *output { Verdict::Clear } else { Verdict::Limited };
         (command, verdict)
@@ -151,25 +151,27 @@ mod tests {
     }
 
     fn around(
-        level: Option<Level>,
-        isolation: Option<Isolation>,
+        level: Option<FailsafeLevel>,
+        isolation: Option<IsolationPhase>,
     ) -> Surroundings<'static, Flocking, Empty<Motion>, Empty<Motion>> {
         Surroundings { task: &Flocking::DEFAULT, own: &OWN, obstacles: Obstacles::NONE, level, isolation }
     }
 
     #[test]
     fn failsafe_precedes_isolation() {
-        let hold = Some(Isolation::Hold);
-        let slow = around(Some(Level::Slow), hold).guard([].iter(), &[5.0, 5.0]);
-        assert_eq!(slow, ([-1.0, 0.0], Verdict::Failsafe(Level::Slow)));
-        let stop = around(Some(Level::Stop), None).guard([].iter(), &[5.0, 5.0]);
-        assert_eq!(stop, ([-10.0, 0.0], Verdict::Failsafe(Level::Stop)));
+        let hold = Some(IsolationPhase::Hold);
+        let slow = around(Some(FailsafeLevel::Slow), hold).guard([].iter(), &[5.0, 5.0]);
+        assert_eq!(slow, ([-1.0, 0.0], Verdict::Failsafe(FailsafeLevel::Slow)));
+        let stop = around(Some(FailsafeLevel::Stop), None).guard([].iter(), &[5.0, 5.0]);
+        assert_eq!(stop, ([-10.0, 0.0], Verdict::Failsafe(FailsafeLevel::Stop)));
     }
 
     #[test]
     fn isolated_robot_still_avoids_obstacles() {
         let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
-        for (level, isolation) in [(Some(Level::Slow), None), (None, Some(Isolation::Hold)), (None, None)] {
+        for (level, isolation) in
+            [(Some(FailsafeLevel::Slow), None), (None, Some(IsolationPhase::Hold)), (None, None)]
+        {
             let around = Surroundings {
                 task: &Flocking::DEFAULT,
                 own: &OWN,
@@ -220,10 +222,10 @@ mod tests {
 
     #[test]
     fn isolation_holds_then_slows_then_stops() {
-        assert_eq!(gate([5.0, 5.0], 1).1, Verdict::Alone(Isolation::Hold));
+        assert_eq!(gate([5.0, 5.0], 1).1, Verdict::Alone(IsolationPhase::Hold));
         assert_eq!(gate([5.0, 5.0], 100).0, [0.0, 0.0]);
-        assert_eq!(gate([5.0, 5.0], 101), ([-1.0, 0.0], Verdict::Alone(Isolation::Slow)));
-        assert_eq!(gate([5.0, 5.0], 201), ([-10.0, 0.0], Verdict::Alone(Isolation::Stop)));
-        assert_eq!(gate([5.0, 5.0], u32::MAX).1, Verdict::Alone(Isolation::Stop));
+        assert_eq!(gate([5.0, 5.0], 101), ([-1.0, 0.0], Verdict::Alone(IsolationPhase::Slow)));
+        assert_eq!(gate([5.0, 5.0], 201), ([-10.0, 0.0], Verdict::Alone(IsolationPhase::Stop)));
+        assert_eq!(gate([5.0, 5.0], u32::MAX).1, Verdict::Alone(IsolationPhase::Stop));
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 //! # use serde::{Deserialize, Serialize};
 //! # use wdgnn_core::task::{State, Task};
-//! use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
+//! use wdgnn_robot::tasks::{CollisionAvoidance, PlausibilityChecks, MotionModel};
 //! # #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 //! # struct Celsius(f32);
 //! # impl State for Celsius {
@@ -31,7 +31,7 @@
 //!
 //! impl MotionModel for Thermostat {}
 //! impl CollisionAvoidance for Thermostat {}
-//! impl Consistency for Thermostat {
+//! impl PlausibilityChecks for Thermostat {
 //!     type Stats = ();
 //! }
 //! ```
@@ -40,14 +40,14 @@ use core::{fmt::Debug, ops::Range};
 
 use wdgnn_core::{task::Task, tensor::Array as _};
 
-use crate::safety::gate::Isolation;
+use crate::safety::gate::IsolationPhase;
 
 pub mod flocking;
 
 /// A task that a robot can run: [`Task`] and the three optional traits.
-pub trait RobotTask: MotionModel + CollisionAvoidance + Consistency {}
+pub trait RobotTask: MotionModel + CollisionAvoidance + PlausibilityChecks {}
 
-impl<T: MotionModel + CollisionAvoidance + Consistency> RobotTask for T {}
+impl<T: MotionModel + CollisionAvoidance + PlausibilityChecks> RobotTask for T {}
 
 /// Motion of a robot between ticks.
 pub trait MotionModel: Task {
@@ -62,13 +62,13 @@ pub trait MotionModel: Task {
     }
 
     /// State of this robot `ticks` later, if it executes `command` in all of them. The default is [`MotionModel::predict`].
-    fn predict_with(&self, state: &Self::State, _command: &Self::Command, ticks: u32) -> Self::State {
+    fn predict_with_command(&self, state: &Self::State, _command: &Self::Command, ticks: u32) -> Self::State {
         self.predict(state, ticks)
     }
 
     /// Command of a robot that does not follow its network: without neighbors, in a failsafe, or with an output that is not
     /// finite. The default is zero.
-    fn fallback(&self, _own: &Self::State, _isolation: Isolation) -> Self::Command {
+    fn fallback_command(&self, _own: &Self::State, _isolation: IsolationPhase) -> Self::Command {
         Self::Command::ZERO
     }
 }
@@ -106,7 +106,7 @@ pub trait CollisionAvoidance: Task {
     }
 
     /// Whether the distance of two robots decreases. The default assumes that it does.
-    fn approaches(&self, _own: &Self::State, _other: &Self::State) -> bool {
+    fn is_approaching(&self, _own: &Self::State, _other: &Self::State) -> bool {
         true
     }
 }
@@ -115,7 +115,7 @@ pub trait CollisionAvoidance: Task {
 ///
 /// A *track* is the filtered state of one robot. `silent_ticks` is the time since the last update of the track, `updates`
 /// the number of ticks with an update so far, up to 255. The track is already predicted to the tick before this one.
-pub trait Consistency: Task {
+pub trait PlausibilityChecks: Task {
     /// Statistics of the differences between states and their track. They outlive a track that restarts. `()` for a task
     /// that checks nothing.
     type Stats: Copy + Debug + Default + PartialEq + Send + Sync + 'static;

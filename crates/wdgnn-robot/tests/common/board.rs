@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use wdgnn_robot::{
-    control_loop::Report,
+    control_loop::TickReport,
     persist::StoreError,
-    ports::{Actuator, Radio, Received, Sensor, Store},
+    ports::{Actuator, Radio, ReceivedFrame, Sensor, Store},
 };
 
 use super::prelude::*;
@@ -35,26 +35,26 @@ impl Radio for Air {
         if self.cannot_send { Err(()) } else { Ok(()) }
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, ()> {
         let Some(frame) = self.heard.pop_front() else { return Ok(None) };
         let frame = frame?;
         let fits = frame.len().min(buffer.len());
         buffer[..fits].copy_from_slice(&frame[..fits]);
         self.arrived += 1;
-        Ok(Some(Received { length: frame.len(), arrived_us: self.arrived }))
+        Ok(Some(ReceivedFrame { length: frame.len(), arrived_us: self.arrived }))
     }
 
-    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
+    fn on_authenticated(&mut self, sender: &FrameId, received: &ReceivedFrame) {
         self.authenticated.push((*sender, received.arrived_us));
     }
 }
 
-pub struct FixedSensor(pub Result<Sensed<Motion>, ()>);
+pub struct FixedSensor(pub Result<Measurement<Motion>, ()>);
 
 impl Sensor<Motion> for FixedSensor {
     type Error = ();
 
-    fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
+    fn sense(&mut self) -> Result<Measurement<Motion>, ()> {
         self.0
     }
 }
@@ -91,7 +91,7 @@ pub struct Flash {
     pub cannot_save: bool,
     pub cannot_flush: bool,
     /// Whether one more record fits.
-    pub is_last: bool,
+    pub is_nearly_full: bool,
 }
 
 impl Store for Flash {
@@ -116,8 +116,8 @@ impl Store for Flash {
         Ok(())
     }
 
-    fn is_last(&self) -> bool {
-        self.is_last
+    fn is_nearly_full(&self) -> bool {
+        self.is_nearly_full
     }
 
     fn flush(&mut self) -> Result<(), ()> {
@@ -129,7 +129,7 @@ impl Store for Flash {
 impl Flash {
     /// Starts a robot with the stored record.
     pub fn resume<L: TestLink>(&mut self, robot: &mut RobotOn<L>) -> Result<bool, StoreError> {
-        persist::resume(robot, self, &mut [0; 512])
+        persist::restore(robot, self, &mut [0; 512])
     }
 }
 
@@ -145,14 +145,14 @@ impl Board {
     pub fn new() -> Self {
         Self {
             air: Air::default(),
-            sensor: FixedSensor(Ok(Sensed::now(REST))),
+            sensor: FixedSensor(Ok(Measurement::now(REST))),
             motors: Motors::default(),
             flash: Flash::default(),
         }
     }
 
     /// Runs one tick of the control loop.
-    pub fn run<L: TestLink>(&mut self, robot: &mut RobotOn<L>, tick: u32) -> Report<[f32; 2]> {
+    pub fn run<L: TestLink>(&mut self, robot: &mut RobotOn<L>, tick: u32) -> TickReport<[f32; 2]> {
         self.run_with(robot, tick, &mut [0; exact::frame_len::<Motion, Taps, Wide>() + 1])
     }
 
@@ -162,13 +162,13 @@ impl Board {
         robot: &mut RobotOn<L>,
         tick: u32,
         buffer: &mut [u8],
-    ) -> Report<[f32; 2]> {
+    ) -> TickReport<[f32; 2]> {
         let mut ports = PortSet {
             radio: &mut self.air,
             sensor: &mut self.sensor,
             actuator: &mut self.motors,
             store: &mut self.flash,
         };
-        control_loop::run(robot, tick, &mut ports, buffer)
+        control_loop::run_tick(robot, tick, &mut ports, buffer)
     }
 }

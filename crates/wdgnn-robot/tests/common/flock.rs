@@ -12,10 +12,10 @@ pub type Net = Network<'static, 6, 4, G, 2, Deep>;
 pub type FoldedNet = Folded<'static, 6, 4, G, 2, Deep>;
 pub type UnfoldedNet = Unfolded<'static, 6, 4, G, 2, Deep>;
 pub type PlainRobot = RobotOn<Link<Exact>>;
-pub type UnfoldedRobot = Robot<UnfoldedNet, Flocking, Link<ExactUnfolded>>;
+pub type UnfoldedRobot = Robot<RobotConfig<UnfoldedNet, Flocking>, Link<ExactUnfolded>>;
 
 /// A robot on any link.
-pub type RobotOn<L> = Robot<FoldedNet, Flocking, L>;
+pub type RobotOn<L> = Robot<RobotConfig<FoldedNet, Flocking>, L>;
 
 pub type FlockConfig = RobotConfig<FoldedNet, Flocking>;
 
@@ -65,7 +65,7 @@ pub fn node<M, T, const N: usize>(
     task: T,
     learning: Learning,
     state: T::State,
-) -> Robot<M, T, Link<Exact>, N>
+) -> Robot<RobotConfig<M, T>, Link<Exact>, N>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
@@ -119,8 +119,8 @@ pub fn stored_state(robot: &impl core::fmt::Debug) -> String {
 
 /// State that is sensed in the current tick.
 #[allow(clippy::unnecessary_wraps, reason = "a sensor may have no state")]
-pub fn seen<S>(state: S) -> Option<Sensed<S>> {
-    Some(Sensed::now(state))
+pub fn seen<S>(state: S) -> Option<Measurement<S>> {
+    Some(Measurement::now(state))
 }
 
 /// Steps of a tick that tests take together.
@@ -141,7 +141,7 @@ pub trait Tested {
     fn finish(&mut self) -> TickResult<Self::Command>;
 }
 
-impl<M, T, L, const N: usize> Tested for Robot<M, T, L, N>
+impl<M, T, L, const N: usize> Tested for Robot<RobotConfig<M, T>, L, N>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
@@ -155,12 +155,12 @@ where
     }
 
     fn takes(&mut self, message: &MessageOf<M, T>) -> Result<(), FrameError> {
-        let sequence = message.tick * self.link().frames();
-        self.accept(message, &Reception::whole(sequence))
+        let sequence = message.tick * self.link().frames_per_exchange();
+        self.receive_decoded(message, &Reception::whole(sequence))
     }
 
     fn says(&mut self) -> Vec<Vec<u8>> {
-        let (frames, longest) = (self.link().frames(), self.max_frame_len());
+        let (frames, longest) = (self.link().frames_per_exchange(), self.max_frame_len());
         let frame = |index| {
             let mut frame = vec![0; longest];
             let length = self.send(index, &mut frame).expect("the buffer is long enough");

@@ -10,7 +10,7 @@ use wdgnn_core::{
 };
 use wdgnn_link::{
     encoding::{
-        Encoding, Outgoing,
+        Encoding, OutgoingMessage,
         esb32::Esb32,
         exact::Exact,
         half::{Dot154, EspNow},
@@ -83,7 +83,7 @@ impl<S: Content, N: Content> Content for Esb32Frame<S, N> {
 
 /// Frame `index` of an exchange.
 pub fn encoded<E: Encoding, S: State, L: DelayLines, W: Tensor>(
-    out: &Outgoing<'_, S, L, W>,
+    out: &OutgoingMessage<'_, S, L, W>,
     index: u32,
 ) -> Vec<u8> {
     let mut frame = [0; 1024];
@@ -94,7 +94,7 @@ pub fn encoded<E: Encoding, S: State, L: DelayLines, W: Tensor>(
 /// Checks a frame type against the encoding `E` in both directions.
 ///
 /// The encoding writes the frame's postcard bytes, and reads the frame's numbers from them.
-pub fn assert_frame<E, F, S, L, W>(out: &Outgoing<'_, S, L, W>, index: u32, frame: &F)
+pub fn assert_frame<E, F, S, L, W>(out: &OutgoingMessage<'_, S, L, W>, index: u32, frame: &F)
 where
     E: Encoding,
     F: Frame + Content + DeserializeOwned + PartialEq + std::fmt::Debug,
@@ -104,7 +104,7 @@ where
 {
     let bytes = encoded::<E, S, L, W>(out, index);
     assert_bytes(frame, &bytes);
-    let header = E::header(&bytes, out.sequence / E::FRAMES).unwrap();
+    let header = E::read_header(&bytes, out.sequence / E::FRAMES_PER_EXCHANGE).unwrap();
     assert_eq!(header.id, out.id());
     assert!(header.model.is_none_or(|model| model == out.model));
     // The short header has one bit for robots that are obstacles only.
@@ -135,7 +135,7 @@ pub fn wide<const N: usize, W: Tensor>(wide: &W, from: usize) -> [f32; N] {
     wide.numbers()[from..from + N].try_into().unwrap()
 }
 
-pub fn exact_header<S, L, W>(out: &Outgoing<'_, S, L, W>, counts: (u8, u16, u16)) -> ExactHeader {
+pub fn exact_header<S, L, W>(out: &OutgoingMessage<'_, S, L, W>, counts: (u8, u16, u16)) -> ExactHeader {
     ExactHeader {
         version: 1,
         profile: 0,
@@ -150,7 +150,7 @@ pub fn exact_header<S, L, W>(out: &Outgoing<'_, S, L, W>, counts: (u8, u16, u16)
     }
 }
 
-pub fn compact_header<S, L, W>(out: &Outgoing<'_, S, L, W>, first: u8, part: u8) -> CompactHeader {
+pub fn compact_header<S, L, W>(out: &OutgoingMessage<'_, S, L, W>, first: u8, part: u8) -> CompactHeader {
     CompactHeader {
         version_and_profile: first,
         part,
@@ -162,7 +162,7 @@ pub fn compact_header<S, L, W>(out: &Outgoing<'_, S, L, W>, first: u8, part: u8)
     }
 }
 
-pub fn esb32_header<S, L, W>(out: &Outgoing<'_, S, L, W>, piece: u8) -> Esb32Header {
+pub fn esb32_header<S, L, W>(out: &OutgoingMessage<'_, S, L, W>, piece: u8) -> Esb32Header {
     Esb32Header {
         version_and_profile: 0x41,
         sender: out.message.sender as u8,
@@ -173,7 +173,7 @@ pub fn esb32_header<S, L, W>(out: &Outgoing<'_, S, L, W>, piece: u8) -> Esb32Hea
 }
 
 /// Checks all encodings on a message of the network for flocking in the plane.
-pub fn assert_plane(out: &Outgoing<'_, Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>) {
+pub fn assert_plane(out: &OutgoingMessage<'_, Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>) {
     let exchange = out.round;
     let floats = Floats::new(&state(&out.message.state));
     let halves: Halves<4> = Halves::new(&state(&out.message.state));

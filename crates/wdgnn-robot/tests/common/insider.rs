@@ -2,7 +2,7 @@
 
 use wdgnn_core::{filter::DelayLines, task::State, tensor::Tensor};
 use wdgnn_link::{
-    encoding::{Encoding, Outgoing},
+    encoding::{Encoding, OutgoingMessage},
     security::{LinkSecurity as _, aes::Aes, group_key::GroupKey, key::Key},
 };
 
@@ -20,7 +20,7 @@ impl Insider<'_> {
     pub fn write<E: Encoding, const TAG: usize, S: State, L: DelayLines, W: Tensor>(
         &self,
         key: &Key,
-        out: &Outgoing<'_, S, L, W>,
+        out: &OutgoingMessage<'_, S, L, W>,
         buffer: &mut [u8],
     ) -> Option<usize> {
         E::encode(out, 0, buffer)?;

@@ -22,7 +22,7 @@ pub struct Numbered<M = Full> {
 pub trait TestLink: MessageLink<Motion, Taps, Wide> + core::fmt::Debug {
     type Encoding: Encoding;
 
-    const FRAMES: u32 = <Self::Encoding as Encoding>::FRAMES;
+    const FRAMES_PER_EXCHANGE: u32 = <Self::Encoding as Encoding>::FRAMES_PER_EXCHANGE;
     const HEADER_LEN: usize = <Self::Encoding as Encoding>::HEADER_LEN;
     const PROFILE: Profile = <Self::Encoding as Encoding>::PROFILE;
 }
@@ -49,8 +49,8 @@ pub fn sealed_link_of<E, const TAG: usize>(model: u32, key: &Key) -> Link<E, Gro
 /// A link with a group key and room for key rotation and peer authentication.
 pub fn managed_link<E, const TAG: usize>(
     key: &Key,
-    with: impl FnOnce(ManagedKeys<Aes, TAG, ROSTER>) -> ManagedKeys<Aes, TAG, ROSTER>,
-) -> Link<E, ManagedKeys<Aes, TAG, ROSTER>> {
+    with: impl FnOnce(ManagedKeys<Aes, TAG, ROSTER_CAPACITY>) -> ManagedKeys<Aes, TAG, ROSTER_CAPACITY>,
+) -> Link<E, ManagedKeys<Aes, TAG, ROSTER_CAPACITY>> {
     Link::new(MODEL, with(ManagedKeys::new(GroupKey::new(key))))
 }
 
@@ -86,10 +86,10 @@ pub fn write<S: State, L: DelayLines, W: Tensor>(
     buffer: &mut [u8],
 ) -> Option<usize> {
     let Numbered { boot, sequence, message } = numbered;
-    let message = Message { tick: sequence / link.frames(), ..*message };
+    let message = Message { tick: sequence / link.frames_per_exchange(), ..*message };
     // Numbers start again at the tick's first. Lower numbers are used up.
-    link.set_boot(*boot);
-    for _ in 0..sequence % link.frames() {
+    link.set_boot_count(*boot);
+    for _ in 0..sequence % link.frames_per_exchange() {
         link.send(&message, exchange, 0, &mut [0; 1024]);
     }
     link.send(&message, exchange, index, buffer)
@@ -102,7 +102,7 @@ pub fn encode<S: State, L: DelayLines, W: Tensor>(
     exchange: u32,
     index: u32,
 ) -> Vec<u8> {
-    let mut frame = vec![0; link.max_len()];
+    let mut frame = vec![0; link.max_frame_len()];
     let length = write(link, numbered, exchange, index, &mut frame);
     frame.truncate(length.expect("the buffer is long enough"));
     frame
@@ -119,7 +119,7 @@ pub fn read<S: State, L: DelayLines, W: Tensor>(
 ) -> Reading<Message<S, L, W>> {
     let mut message = Message::empty(S::zero());
     let Reception { sequence, payload, .. } = link.receive(now, &mut frame.to_vec(), &mut message)?;
-    let id = link.id(now, frame).expect("an accepted frame has a header");
+    let id = link.frame_id(now, frame).expect("an accepted frame has a header");
     assert_eq!((id.sender, id.sequence), (message.sender, sequence));
     Ok((Numbered { boot: id.boot, sequence, message }, payload))
 }

@@ -24,7 +24,7 @@ pub use wdgnn_core::{
 };
 pub use wdgnn_link::{
     encoding::{
-        Encoding, Outgoing,
+        Encoding, OutgoingMessage,
         esb32::Esb32,
         exact::{self, Exact, ExactUnfolded},
         half::{Dot154, EspNow},
@@ -34,21 +34,21 @@ pub use wdgnn_link::{
     header::{FrameId, Payload, Profile},
     link::{Link, Managed, ManagedEsb32, MessageLink, RadioLink, Reception, Sealed, SealedEsb32},
     security::{
-        KeyState as _, LinkSecurity, Open, PeerIdentities as _,
+        LinkSecurity, Open, SecurityState as _,
         aes::Aes,
         group_key::GroupKey,
         key::Key,
         key_update::{KeyUpdate, pair_key, personal_key, swarm_key},
-        managed_keys::{ManagedKeys, ROSTER},
-        replay::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, MAX_SENDERS},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
+        replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS, MAX_SENDERS, SENDER_TIMEOUT_TICKS},
     },
 };
 pub use wdgnn_robot::{
-    config::{MAX_STATE_AGE_TICKS, MAX_TAP, RobotConfig, RobustConfig, Trust},
+    config::{MAX_STATE_AGE_TICKS, MAX_TAP, RobotConfig, RobustConfig, Trust, TrustPolicy as _},
     control_loop, persist,
-    ports::{PortSet, Sensed},
+    ports::{Measurement, PortSet},
     robot::Robot,
-    safety::gate::{Isolation, Verdict},
+    safety::gate::{IsolationPhase, Verdict},
     tasks::{MotionModel as _, RobotTask},
 };
 

@@ -23,7 +23,7 @@ impl<L: TestLink> RadioSwarm<L> {
         let start = |name: u16| {
             let mut board = Board::new();
             let place = Motion { position: [f32::from(name), 0.0], velocity: [0.0; 2] };
-            board.sensor.0 = Ok(Sensed::now(place));
+            board.sensor.0 = Ok(Measurement::now(place));
             (start(name, &mut board), board)
         };
         Self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wdgnn_core::task::NodeId;
-use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
+use wdgnn_robot::tasks::{CollisionAvoidance, MotionModel, PlausibilityChecks};
 
 use super::prelude::*;
 
@@ -76,6 +76,6 @@ impl<const F: usize, const O: usize> MotionModel for Regression<F, O> {
 
 impl<const F: usize, const O: usize> CollisionAvoidance for Regression<F, O> {}
 
-impl<const F: usize, const O: usize> Consistency for Regression<F, O> {
+impl<const F: usize, const O: usize> PlausibilityChecks for Regression<F, O> {
     type Stats = ();
 }

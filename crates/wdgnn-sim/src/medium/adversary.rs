@@ -11,9 +11,9 @@ use wdgnn_core::{
     tensor::Array as _,
 };
 use wdgnn_link::{
-    encoding::half::TAG_LEN,
+    encoding::half::MAX_TAG_LEN,
     header::FrameId,
-    security::{key::Key, peer_auth::MARK},
+    security::{key::Key, peer_auth::PROOF_MARK},
 };
 
 use super::{
@@ -143,7 +143,7 @@ where
     }
 
     fn tag_bytes(&self) -> usize {
-        if self.profile == Profile::Esb32 { 4 } else { TAG_LEN }
+        if self.profile == Profile::Esb32 { 4 } else { MAX_TAG_LEN }
     }
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {
@@ -180,7 +180,7 @@ where
     fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         let Some(Some(Liar { forge, lie })) = self.liars.get_mut(robot) else { return Ok(()) };
         let round = now / self.config.robot.exchange_interval.max(1);
-        let proves = |frame: &Frame| frame.first().is_some_and(|first| first & MARK != 0);
+        let proves = |frame: &Frame| frame.first().is_some_and(|first| first & PROOF_MARK != 0);
         // A lying robot can prove its own identity, so frames with proofs stay unchanged.
         for (index, frame) in (0..).zip(frames).filter(|(_, frame)| !proves(frame)) {
             let mut message = MessageOf::<M, T>::empty(T::State::zero());

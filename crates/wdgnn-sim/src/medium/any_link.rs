@@ -8,17 +8,16 @@ use wdgnn_core::{
     tensor::Tensor,
 };
 use wdgnn_link::{
-    encoding::{Encoding, Outgoing, esb32::Esb32, exact::Exact, half, p2p57::P2p57},
+    encoding::{Encoding, OutgoingMessage, esb32::Esb32, exact::Exact, half, p2p57::P2p57},
     error::FrameError,
     header::FrameId,
     link::{Link, MessageLink, RadioLink, Reception},
     security::{
-        KeyState, LinkSecurity, Open, PeerEvent, PeerIdentities, PeerIdentity,
+        LinkSecurity, Open, SecurityState,
         ccm::BlockCipher as _,
         group_key::GroupKey,
         key::Key,
-        key_ring::StoredKeys,
-        managed_keys::{ManagedKeys, ROSTER},
+        managed_keys::{ManagedKeys, ROSTER_CAPACITY},
     },
 };
 use wdgnn_robot::onboard::MAX_BUFFER_LEN;
@@ -96,68 +95,24 @@ impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
 }
 
 /// Security without personal keys.
-fn managed<const TAG: usize>(group: &Key) -> ManagedKeys<CachedAes, TAG, ROSTER> {
+fn managed<const TAG: usize>(group: &Key) -> ManagedKeys<CachedAes, TAG, ROSTER_CAPACITY> {
     ManagedKeys::new(GroupKey::with_cipher(CachedAes::with_key(group)))
 }
 
 /// Whether the frames of a profile have room for messages of these types.
 pub fn fits<S: State, L: DelayLines, W: Tensor>(profile: Profile) -> bool {
     match profile {
-        Profile::Exact => Exact::fits::<S, L, W>(),
-        Profile::Dot154 => half::Dot154::fits::<S, L, W>(),
-        Profile::Esb32 => Esb32::fits::<S, L, W>(),
-        Profile::Espnow => half::EspNow::fits::<S, L, W>(),
-        Profile::P2p57 => P2p57::fits::<S, L, W>(),
-    }
-}
-
-impl<S, L, W> PeerIdentities for AnyLink<S, L, W> {
-    fn requires_proof(&self) -> bool {
-        self.0.requires_proof()
-    }
-
-    fn peer(&self, sender: NodeId, now: u32) -> PeerIdentity {
-        self.0.peer(sender, now)
-    }
-
-    fn unanswered(&self, sender: NodeId) -> u8 {
-        self.0.unanswered(sender)
-    }
-
-    fn was_proof(&self) -> bool {
-        self.0.was_proof()
-    }
-
-    fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
-        self.0.report(sender, event, now);
-    }
-}
-
-impl<S, L, W> KeyState for AnyLink<S, L, W> {
-    fn key_epoch(&self) -> u8 {
-        self.0.key_epoch()
-    }
-
-    fn stored_keys(&self) -> Option<StoredKeys> {
-        self.0.stored_keys()
-    }
-
-    fn restore_keys(&mut self, keys: &StoredKeys) {
-        self.0.restore_keys(keys);
-    }
-
-    fn has_unsaved_keys(&self) -> bool {
-        self.0.has_unsaved_keys()
-    }
-
-    fn set_keys_saved(&mut self) {
-        self.0.set_keys_saved();
+        Profile::Exact => Exact::has_room_for::<S, L, W>(),
+        Profile::Dot154 => half::Dot154::has_room_for::<S, L, W>(),
+        Profile::Esb32 => Esb32::has_room_for::<S, L, W>(),
+        Profile::Espnow => half::EspNow::has_room_for::<S, L, W>(),
+        Profile::P2p57 => P2p57::has_room_for::<S, L, W>(),
     }
 }
 
 impl<S, L, W> RadioLink for AnyLink<S, L, W> {
-    fn frames(&self) -> u32 {
-        self.0.frames()
+    fn frames_per_exchange(&self) -> u32 {
+        self.0.frames_per_exchange()
     }
 
     fn is_sealed(&self) -> bool {
@@ -168,38 +123,38 @@ impl<S, L, W> RadioLink for AnyLink<S, L, W> {
         self.0.sends_whole_messages()
     }
 
-    fn model(&self) -> u32 {
-        self.0.model()
+    fn model_checksum(&self) -> u32 {
+        self.0.model_checksum()
     }
 
-    fn boot(&self) -> u32 {
-        self.0.boot()
+    fn boot_count(&self) -> u32 {
+        self.0.boot_count()
     }
 
-    fn set_boot(&mut self, boot: u32) {
-        self.0.set_boot(boot);
+    fn set_boot_count(&mut self, boot: u32) {
+        self.0.set_boot_count(boot);
     }
 
-    fn set_swarm_size(&mut self, robots: NodeId) {
-        self.0.set_swarm_size(robots);
+    fn security(&self) -> &dyn SecurityState {
+        self.0.security()
     }
 
-    fn begin(&mut self, now: u32) {
-        self.0.begin(now);
+    fn security_mut(&mut self) -> &mut dyn SecurityState {
+        self.0.security_mut()
     }
 
-    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
-        self.0.id(now, frame)
+    fn frame_id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        self.0.frame_id(now, frame)
     }
 
-    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
-        self.0.authenticate(now, since, frame)
+    fn authenticate_late_frame(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
+        self.0.authenticate_late_frame(now, since, frame)
     }
 }
 
 impl<S, L, W> MessageLink<S, L, W> for AnyLink<S, L, W> {
-    fn max_len(&self) -> usize {
-        self.0.max_len()
+    fn max_frame_len(&self) -> usize {
+        self.0.max_frame_len()
     }
 
     fn send(
@@ -292,11 +247,11 @@ where
     W: Tensor,
 {
     fn frames(&self) -> u32 {
-        E::FRAMES
+        E::FRAMES_PER_EXCHANGE
     }
 
     fn reader(&self) -> fn(&[u8], u32) -> Option<FrameId> {
-        |frame, now| E::header(frame, now).map(|header| header.id)
+        |frame, now| E::read_header(frame, now).map(|header| header.id)
     }
 
     fn header_len(&self) -> usize {
@@ -311,7 +266,7 @@ where
         round: u32,
         index: u32,
     ) -> Option<Vec<u8>> {
-        let out = Outgoing { message, boot, sequence, model: self.model, round };
+        let out = OutgoingMessage { message, boot, sequence, model: self.model, round };
         let mut buffer = [0; MAX_BUFFER_LEN];
         let length = E::encode(&out, index, &mut buffer)?;
         let length = self.seal.seal::<E>(self.model, &out.id(), length, &mut buffer)?;
@@ -321,10 +276,10 @@ where
     fn read(&mut self, now: u32, frame: &[u8], into: &mut Message<S, L, W>) -> Result<FrameId, FrameError> {
         let mut frame = frame.to_vec();
         MessageLink::<S, L, W>::receive(&mut self.link, now, &mut frame, into)?;
-        self.link.id(now, &frame).ok_or(FrameError::TooShort)
+        self.link.frame_id(now, &frame).ok_or(FrameError::TooShort)
     }
 
     fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool {
-        self.link.authenticate(now, 0, frame).is_some()
+        self.link.authenticate_late_frame(now, 0, frame).is_some()
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_link::tdma::{TickStart, Timing};
+use wdgnn_link::tdma::{SlotTiming, TickStart};
 
 use super::{
     adversary::Adversary,
@@ -66,7 +66,7 @@ pub struct Clocks {
 
 impl Clocks {
     /// Creates the clocks of swarm number `swarm`, each `ahead` ticks ahead of the world.
-    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: Timing) -> Self {
+    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: SlotTiming) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
             .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
             .collect();
@@ -96,7 +96,7 @@ impl Clocks {
                 now.for_each(|jump| clock.jump(jump.ticks));
                 clock
                     .begin_tick(tick)
-                    .map(|TickStart { tick, back: went_back, .. }| ClockReading { tick, went_back })
+                    .map(|TickStart { tick, went_back, .. }| ClockReading { tick, went_back })
             }
         };
         reading.filter(|_| !busy)
@@ -138,8 +138,8 @@ pub struct ClockReading {
 mod tests {
     use super::*;
 
-    const TIMING: Timing =
-        Timing { period: 10_000, interval: 1, slots: 31, lead: 0, slot: 0, delay: 0, retry: 0 };
+    const TIMING: SlotTiming =
+        SlotTiming { period: 10_000, interval: 1, slots: 31, lead: 0, slot: 0, delay: 0, retry: 0 };
 
     fn shown(faults: &ClockFaults, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
         let mut clocks = Clocks::new(faults, seed, 0, vec![ahead], TIMING);

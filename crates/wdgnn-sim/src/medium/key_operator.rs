@@ -9,7 +9,7 @@ use wdgnn_link::security::{
     aes::Aes,
     key::Key,
     key_update::{KeyUpdate, pair_key, personal_key, swarm_key},
-    managed_keys::ROSTER,
+    managed_keys::ROSTER_CAPACITY,
 };
 
 use super::options::Faults;
@@ -20,7 +20,7 @@ pub const MASTER: Key = *b"simulated master";
 
 /// Pairwise keys by receiver, then by sender.
 static PEER_KEYS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
-    let names = || (0..ROSTER).map(|name| name as NodeId);
+    let names = || (0..ROSTER_CAPACITY).map(|name| name as NodeId);
     let personal: Vec<Key> = names().map(|name| personal_key(&MASTER, name)).collect();
     let to = |name| personal.iter().map(|personal| pair_key::<Aes>(personal, name)).collect();
     names().map(to).collect()

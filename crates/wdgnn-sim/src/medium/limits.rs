@@ -1,6 +1,6 @@
 //! Limits of faults: ranges, existing robots and ticks, and required options.
 
-use wdgnn_link::security::managed_keys::ROSTER;
+use wdgnn_link::security::managed_keys::ROSTER_CAPACITY;
 
 use super::options::{FAULTS, Faults};
 use crate::{
@@ -70,9 +70,9 @@ impl Faults {
     /// Checks options about keys.
     fn check_keys(&self, robots: usize) -> Result {
         for (option, given) in [("peer-auth", self.proofs), ("rekey", self.rekey.is_some())] {
-            if given && robots > ROSTER {
+            if given && robots > ROSTER_CAPACITY {
                 return Err(Error::usage(format!(
-                    "--fault {option} is for at most {ROSTER} robots, got {robots}: each robot stores one entry per peer"
+                    "--fault {option} is for at most {ROSTER_CAPACITY} robots, got {robots}: each robot stores one entry per peer"
                 )));
             }
         }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use wdgnn_core::model::Model;
 use wdgnn_robot::{
-    control_loop::{self, PortErrors, Report},
+    control_loop::{self, PortErrors, TickReport},
     persist,
     ports::{Actuator, PortSet, Radio, Store},
 };
@@ -27,7 +27,7 @@ impl Peripherals {
         M: Model<Features = T::Features, Output = T::Command>,
     {
         // The store's error type is `Infallible`. A record of another model is ignored.
-        let _resumed = persist::resume(robot, &mut self.memory, buffer);
+        let _resumed = persist::restore(robot, &mut self.memory, buffer);
     }
 
     /// Cuts the power during a write: `tear` returns the remaining bytes of the record.
@@ -49,7 +49,7 @@ impl Peripherals {
     {
         let (sensor, actuator, store) = (&mut FixedSensor(sensed), &mut Motors, &mut self.memory);
         let mut ports = PortSet { radio, sensor, actuator, store };
-        self.errors = control_loop::open(robot, tick, &mut ports, buffer);
+        self.errors = control_loop::begin_tick(robot, tick, &mut ports, buffer);
     }
 
     /// Runs the second half of a tick with the frames that `radio` receives.
@@ -58,14 +58,14 @@ impl Peripherals {
         robot: &mut SimRobot<M, T>,
         radio: &mut impl Radio,
         buffer: &mut [u8],
-    ) -> Report<T::Command>
+    ) -> TickReport<T::Command>
     where
         T: SimTask,
         M: Model<Features = T::Features, Output = T::Command>,
     {
         let sensor = &mut FixedSensor(Some(*robot.agent().state()));
         let mut ports = PortSet { radio, sensor, actuator: &mut Motors, store: &mut self.memory };
-        control_loop::close(robot, &mut ports, buffer, self.errors)
+        control_loop::end_tick(robot, &mut ports, buffer, self.errors)
     }
 }
 

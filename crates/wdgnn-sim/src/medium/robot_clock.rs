@@ -9,10 +9,10 @@
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     header::FrameId,
-    security::replay::{GUARD_TICKS, LATE_TICKS},
-    tdma::{MAX_SLOTS, SlotClock, SlotInfo, TickStart, Timing},
+    security::replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS},
+    tdma::{MAX_SLOTS, SlotClock, SlotInfo, SlotTiming, TickStart},
 };
-use wdgnn_robot::control_loop::MAX_LATE_AUTH;
+use wdgnn_robot::control_loop::MAX_LATE_AUTHENTICATIONS;
 
 /// Largest number of other robots that a clock follows, as on boards.
 const MAX_PEERS: usize = 32;
@@ -44,7 +44,7 @@ pub struct RobotClock {
 #[derive(Clone, Copy, Debug)]
 pub struct RobotClockConfig {
     /// Lengths of ticks and exchanges.
-    pub timing: Timing,
+    pub timing: SlotTiming,
     /// Robot id.
     pub robot: usize,
     /// First tick.
@@ -56,18 +56,19 @@ pub struct RobotClockConfig {
 }
 
 /// Returns tick and exchange lengths without TDMA slots.
-pub fn timing(period: f32, interval: u32) -> Timing {
+pub fn timing(period: f32, interval: u32) -> SlotTiming {
     let (period, interval) = ((f64::from(period) * 1.0e6).round() as u32, interval.max(1));
     let slots = (u32::from(MAX_SLOTS) / interval).max(1);
-    Timing { period, interval, slots, lead: 0, slot: 0, delay: 0, retry: 0 }
+    SlotTiming { period, interval, slots, lead: 0, slot: 0, delay: 0, retry: 0 }
 }
 
 impl RobotClock {
     /// Creates a robot's clock at the start of an episode.
     pub fn new(config: RobotClockConfig) -> Self {
         let RobotClockConfig { timing, robot, first, rate, seed } = config;
-        let rhythm = SlotClock::new(timing, robot as NodeId, START_US, seed).from_tick(first);
-        let next = Some(TickStart { tick: first, begins: START_US, speaks: None, back: false });
+        let rhythm = SlotClock::new(timing, robot as NodeId, START_US, seed).with_first_tick(first);
+        let next =
+            Some(TickStart { tick: first, begins_us: START_US, slot_begins_us: None, went_back: false });
         let period = timing.period;
         Self {
             rhythm,
@@ -100,7 +101,7 @@ impl RobotClock {
         self.began = self.began.saturating_add_signed(by);
         // A scheduled tick moves with the timer.
         if let Some(next) = &mut self.next {
-            next.begins = next.begins.saturating_add_signed(by);
+            next.begins_us = next.begins_us.saturating_add_signed(by);
         }
     }
 
@@ -108,18 +109,18 @@ impl RobotClock {
     pub fn begin_tick(&mut self, world: u32) -> Option<TickStart> {
         let period = u64::from(self.period);
         let now = self.timer_at(u64::from(world) * period);
-        let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.began + period / 2));
-        if beat.begins + period <= now {
+        let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next_tick(self.began + period / 2));
+        if beat.begins_us + period <= now {
             // The scheduled tick has already passed.
-            let later = self.rhythm.next(now - period);
-            beat = TickStart { back: beat.back | later.back, ..later };
+            let later = self.rhythm.next_tick(now - period);
+            beat = TickStart { went_back: beat.went_back | later.went_back, ..later };
         }
-        if beat.begins > now {
+        if beat.begins_us > now {
             self.next = Some(beat);
             return None;
         }
-        (self.tick, self.began, self.authenticated) = (beat.tick, beat.begins, 0);
-        self.lead_us = (now - beat.begins) as u32;
+        (self.tick, self.began, self.authenticated) = (beat.tick, beat.begins_us, 0);
+        self.lead_us = (now - beat.begins_us) as u32;
         Some(beat)
     }
 
@@ -128,9 +129,10 @@ impl RobotClock {
     /// The number of frames outside the time window is limited per tick.
     pub fn admits(&mut self, said: u32) -> bool {
         let own = self.tick;
-        let timely = said.saturating_add(LATE_TICKS) >= own && said <= own.saturating_add(GUARD_TICKS);
+        let timely = said.saturating_add(MAX_FRAME_AGE_TICKS) >= own
+            && said <= own.saturating_add(MAX_FRAME_LEAD_TICKS);
         self.authenticated += u32::from(!timely);
-        timely || self.authenticated <= MAX_LATE_AUTH
+        timely || self.authenticated <= MAX_LATE_AUTHENTICATIONS
     }
 
     /// Returns the current tick.
@@ -144,6 +146,6 @@ impl RobotClock {
     pub fn receive(&mut self, sender: &FrameId, world: u32, lead_us: u32) {
         let time = u64::from(world) * u64::from(self.period);
         let arrived = self.timer_at(time.saturating_sub(lead_us.into()));
-        self.rhythm.heard(sender, SlotInfo::default(), arrived);
+        self.rhythm.record_frame(sender, SlotInfo::default(), arrived);
     }
 }

@@ -7,7 +7,7 @@ use super::any_link::{AnyLink, AnyLinkOf, RobotKeys};
 use crate::{profiles::Profile, scene::SimTask};
 
 /// Robot with the model `M`, the task `T` and a link of any profile.
-pub type SimRobot<M, T> = Robot<M, T, AnyLinkOf<M, T>>;
+pub type SimRobot<M, T> = Robot<RobotConfig<M, T>, AnyLinkOf<M, T>>;
 
 /// Configuration of a swarm's robots, and the checksum of their weight file.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, slice};
 
-use wdgnn_robot::ports::{Radio, Received};
+use wdgnn_robot::ports::{Radio, ReceivedFrame};
 
 use crate::scene::Frame;
 
@@ -29,7 +29,7 @@ impl Radio for TickRadio<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Infallible> {
         Ok(self.received.next().map(|frame| copy_frame(frame, buffer)))
     }
 }
@@ -60,10 +60,10 @@ impl FrameSource for RxQueue {
 }
 
 /// Copies the part of a frame that fits into the buffer, and returns the frame's full length.
-pub fn copy_frame(frame: &[u8], buffer: &mut [u8]) -> Received {
+pub fn copy_frame(frame: &[u8], buffer: &mut [u8]) -> ReceivedFrame {
     let fits = frame.len().min(buffer.len());
     buffer[..fits].copy_from_slice(&frame[..fits]);
-    Received::untimed(frame.len())
+    ReceivedFrame::untimed(frame.len())
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
         let frame = Frame::from([1, 2, 3]);
         let (frames, mut buffer) = ([frame], [0; 2]);
         let mut radio = TickRadio::receiving(&frames);
-        assert_eq!(radio.receive(&mut buffer), Ok(Some(Received::untimed(3))));
+        assert_eq!(radio.receive(&mut buffer), Ok(Some(ReceivedFrame::untimed(3))));
         assert_eq!(buffer, [1, 2]);
         assert_eq!(radio.receive(&mut buffer), Ok(None));
     }

@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_hybrid_swarm_equals_a_native_swarm() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        let robot = onboard::config_from_weights::<Flocking>(&file.weights()).unwrap();
         let config = SwarmConfig { robot, checksum: 0 };
         let native = || -> Box<dyn Robots<Flocking> + '_> {
             let configs = vec![config; ROBOTS];

@@ -77,7 +77,7 @@ pub trait Robots<T: Task>: Send {
 pub struct TickInput<S> {
     /// Tick of the robot's clock.
     pub tick: u32,
-    /// Sensed state; `None` if the sensor failed.
+    /// Measurement state; `None` if the sensor failed.
     pub sensed: Option<S>,
 }
 

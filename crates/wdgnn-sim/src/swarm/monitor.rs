@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     error::FrameError,
-    security::replay::{GUARD_TICKS, LATE_TICKS},
+    security::replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS},
 };
 
 use super::{NeighborStatus, TickOutcome, TrustSnapshot};
@@ -104,7 +104,7 @@ impl SwarmMonitor {
                     self.counters.longest_rekey = self.counters.longest_rekey.max(since + 1);
                 }
                 let heard = |other: &NeighborStatus| expelled(other.sender.into()) && other.heard_now;
-                let late = since > LATE_TICKS + GUARD_TICKS && trust_snapshot.epoch > 0;
+                let late = since > MAX_FRAME_AGE_TICKS + MAX_FRAME_LEAD_TICKS && trust_snapshot.epoch > 0;
                 self.counters.fooled += u64::from(late && trust_snapshot.neighbors.iter().any(heard));
             }
             for &NeighborStatus { sender, heard_now, is_checked, is_plausible, is_trusted, is_forged } in

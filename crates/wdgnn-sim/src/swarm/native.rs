@@ -6,9 +6,9 @@ use wdgnn_core::{
     tensor::Tensor as _,
 };
 use wdgnn_link::{
-    encoding::{exact, half::TAG_LEN},
+    encoding::{exact, half::MAX_TAG_LEN},
     link::RadioLink as _,
-    security::{KeyState as _, key::Key, key_update::personal_key},
+    security::{key::Key, key_update::personal_key},
 };
 use wdgnn_robot::{onboard::MAX_BUFFER_LEN, safety::gate::Verdict};
 
@@ -30,7 +30,7 @@ use crate::{
 
 /// Robots in this process that exchange frames as bytes.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct Native<T: SimTask, M: Model> {
+pub struct Native<T: SimTask, M: Model<Features = T::Features, Output = T::Command>> {
     configs: Vec<SwarmConfig<M, T>>,
     profile: Profile,
     /// Group key; `None` for open links.
@@ -76,7 +76,7 @@ where
         });
         let keys = self.key.as_ref().map(|group| RobotKeys { group, own });
         let mut robot = self.configs[robot].build(name, T::State::zero(), self.profile, keys);
-        robot.link_mut().set_swarm_size(stored_swarm_size(self.configs.len()));
+        robot.link_mut().security_mut().set_swarm_size(stored_swarm_size(self.configs.len()));
         NativeRobot::start(robot, peripherals)
     }
 
@@ -137,7 +137,7 @@ pub fn stored_swarm_size(robots: usize) -> NodeId {
 
 /// One robot in this process.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct NativeRobot<T: SimTask, M: Model> {
+pub struct NativeRobot<T: SimTask, M: Model<Features = T::Features, Output = T::Command>> {
     robot: SimRobot<M, T>,
     peripherals: Peripherals,
     verdict: Verdict,
@@ -151,7 +151,7 @@ where
     /// Length of the firmware's buffer: a frame of the profile `exact`, its tag and one byte.
     ///
     /// The extra byte reveals longer frames.
-    const BUFFER_LEN: usize = exact::frame_len::<T::State, M::Taps, M::Wide>() + TAG_LEN + 1;
+    const BUFFER_LEN: usize = exact::frame_len::<T::State, M::Taps, M::Wide>() + MAX_TAG_LEN + 1;
 
     /// Starts a robot as the firmware does.
     pub fn start(mut robot: SimRobot<M, T>, mut peripherals: Peripherals) -> Self {
@@ -170,7 +170,11 @@ where
             is_trusted: other.is_trusted,
             is_forged: is_forged_state(&other.message.state),
         });
-        TrustSnapshot { verdict: *verdict, epoch: robot.link().key_epoch(), neighbors: neighbors.collect() }
+        TrustSnapshot {
+            verdict: *verdict,
+            epoch: robot.link().security().key_epoch(),
+            neighbors: neighbors.collect(),
+        }
     }
 
     /// Starts a tick with a working sensor, and returns the robot's frames.
@@ -210,7 +214,7 @@ mod tests {
     #[test]
     fn frames_longer_than_the_firmware_buffer_are_rejected() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        let robot = onboard::config_from_weights::<Flocking>(&file.weights()).unwrap();
         let config = SwarmConfig { robot, checksum: 0 };
         let robot = config.build(1, State::zero(), Profile::Exact, None);
         let mut robot = NativeRobot::start(robot, Peripherals::default());

@@ -194,11 +194,11 @@ impl<'a, T: SimTask> Network<'a, T> {
             _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
         };
         let robot = RobotConfig::new(Config::new(model, self.task, learning))
-            .with_interval(weights.header.interval.into());
+            .with_exchange_interval(weights.header.interval.into());
         let robot = match trust {
             Some(Trust::Robust) => robot.robust(),
             Some(Trust::AsTrained) | None => robot,
-            Some(Trust::Plain) => robot.plain(),
+            Some(Trust::Plain) => robot.without_robustness(),
         };
         Ok(SwarmConfig { robot, checksum: weights.checksum })
     }
@@ -304,7 +304,7 @@ impl<'a, T: SimTask> Draft<'a, T> {
                     Error::usage("the checkpoint holds a network of another shape; train without --resume")
                 })?;
                 let robot = RobotConfig::new(Config::new(model, draft.task, Learning::OFF));
-                let config = SwarmConfig { robot: robot.with_interval(draft.exchange), checksum: 0 };
+                let config = SwarmConfig { robot: robot.with_exchange_interval(draft.exchange), checksum: 0 };
                 Ok(exact(&config, Online::Off, start))
             }
         }

@@ -1,7 +1,7 @@
 //! Result of a robot's tick, independent of platform and task.
 
 use wdgnn_protocol::emulation;
-use wdgnn_robot::control_loop::Report;
+use wdgnn_robot::control_loop::TickReport;
 
 use crate::scene::SimTask;
 
@@ -18,7 +18,7 @@ pub struct TickOutcome {
 
 impl TickOutcome {
     /// Creates the result of a robot in this process.
-    pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
+    pub fn new<O: AsRef<[f32]>>(report: &TickReport<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::TickResult::new(report), command, wide }
     }

@@ -19,7 +19,7 @@ use wdgnn_link::header::Payload;
 use wdgnn_robot::{
     config::RobotConfig,
     controller::{Controller, Obstacles},
-    ports::Sensed,
+    ports::Measurement,
     safety::gate::Verdict,
 };
 
@@ -122,9 +122,11 @@ where
         tick: u32,
         state: T::State,
     ) -> Option<MessageOf<M, T>> {
-        self.controller.sense(config, tick, Some(Sensed::now(state)));
-        let message =
-            self.controller.sends(config).then(|| self.controller.message(config, number as NodeId));
+        self.controller.sense(config, tick, Some(Measurement::now(state)));
+        let message = self
+            .controller
+            .sends_this_tick(config)
+            .then(|| self.controller.message(config, number as NodeId));
         message.filter(|message| config.is_plausible(message, Payload::ALL))
     }
 
@@ -260,7 +262,7 @@ mod tests {
     /// Compares robots with tables and robots without tables, tick by tick.
     fn check(scenario: Scenario, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-        let robot = onboard::config::<Flocking>(&file.weights()).unwrap();
+        let robot = onboard::config_from_weights::<Flocking>(&file.weights()).unwrap();
         assert!(robot.is_memoryless() && robot.agent.learning.step > 0.0);
         let config = SwarmConfig { robot, checksum: 0 };
         let start =

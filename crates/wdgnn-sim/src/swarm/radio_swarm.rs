@@ -3,7 +3,7 @@
 //! This process delivers frames to the robots and falsifies the frames of liars.
 
 use wdgnn_link::security::key::Key;
-use wdgnn_robot::safety::gate::Isolation;
+use wdgnn_robot::safety::gate::IsolationPhase;
 
 use super::{Robots, TickInput, TickOutcome, TrustSnapshot, contact_log::ContactLog, monitor::SwarmMonitor};
 use crate::{
@@ -253,7 +253,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         };
         let mut command = match outcome.counts.stopped {
             0 => outcome.output::<T>(),
-            _ => self.medium.common.task().fallback(&scene.states[robot], Isolation::Stop),
+            _ => self.medium.common.task().fallback_command(&scene.states[robot], IsolationPhase::Stop),
         };
         self.motors.act(scene.tick, robot, command.as_mut());
         command

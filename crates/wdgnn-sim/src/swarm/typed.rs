@@ -12,7 +12,7 @@ use wdgnn_core::{
     tensor::Tensor as _,
 };
 use wdgnn_link::link::{MessageLink as _, RadioLink as _, Reception};
-use wdgnn_robot::{onboard::MAX_BUFFER_LEN, ports::Sensed, robot::Robot, safety::gate::Verdict};
+use wdgnn_robot::{onboard::MAX_BUFFER_LEN, ports::Measurement, robot::Robot, safety::gate::Verdict};
 
 use crate::{
     error::Result,
@@ -46,7 +46,7 @@ type Sent<M, T> = Option<(MessageOf<M, T>, Reception)>;
 
 /// Robots of one model on one link profile.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct Typed<T: SimTask, M: Model> {
+pub struct Typed<T: SimTask, M: Model<Features = T::Features, Output = T::Command>> {
     robots: Vec<SimRobot<M, T>>,
     profile: Profile,
     decoder: AnyLinkOf<M, T>,
@@ -76,7 +76,7 @@ where
     ) -> Self {
         let robots: Vec<_> = start.map(|(id, state)| config.build_open(id, state, profile)).collect();
         let decoder: AnyLinkOf<M, T> = AnyLink::open(profile, config.checksum);
-        let frames = decoder.frames() as usize;
+        let frames = decoder.frames_per_exchange() as usize;
         let sent = Vec::with_capacity(robots.len() * frames);
         Self { robots, profile, decoder, frames, sent, online }
     }
@@ -123,8 +123,8 @@ where
         self.sent.clear();
         for (index, state) in states.iter().enumerate().take(self.robots.len()) {
             let robot = &mut self.robots[index];
-            robot.sense(tick, Some(Sensed::now(*state)));
-            if robot.sends() {
+            robot.sense(tick, Some(Measurement::now(*state)));
+            if robot.sends_this_tick() {
                 let first = self.sent.len();
                 self.send(index);
                 for (message, _) in self.sent[first..].iter_mut().flatten() {
@@ -145,7 +145,7 @@ where
                         sent.get(from..from + frames).unwrap_or_default().iter().flatten()
                     {
                         // A rejected message is a missing edge, as on the radio.
-                        let _ = robot.accept(message, reception);
+                        let _ = robot.receive_decoded(message, reception);
                     }
                 }
                 robot.end_receive();
@@ -226,6 +226,6 @@ where
         output: robot.agent().output(),
         taps: M::first_line_taps(robot.agent().taps()),
         neighbors: trusted.map(|n| (n.message.sender.into(), n.last_received, &n.message.state)).collect(),
-        has_exchanged: robot.has_turn(),
+        has_exchanged: robot.exchanges_this_tick(),
     }
 }

@@ -40,7 +40,7 @@ const WORDS_PER_TICK: usize = 8;
 const INTERVAL_TICKS: u32 = 1_000;
 /// Maximum size of a record in bytes.
 const MAX_RECORD: u32 = 4 * OVERHEAD + MAX_CONTENT as u32;
-/// Number of records reserved for [`Store::insist`]. A key update takes two and must not be lost
+/// Number of records reserved for [`Store::request_immediate_save`]. A key update takes two and must not be lost
 /// after a long flight.
 const RESERVED: u32 = 4;
 /// A start on the ground erases old pages if fewer pages are free.
@@ -289,7 +289,7 @@ impl Store for Flash {
     }
 
     /// Finishes the record in progress first: at most 7 ms, once or twice per key update.
-    fn insist(&mut self) {
+    fn request_immediate_save(&mut self) {
         while !self.writing.is_empty() {
             self.write_pending();
         }
@@ -297,7 +297,7 @@ impl Store for Flash {
     }
 
     /// Whether only the reserved records are left after the next one.
-    fn is_last(&self) -> bool {
+    fn is_nearly_full(&self) -> bool {
         self.has_room_for_at_most(RESERVED + 1)
     }
 

@@ -8,7 +8,7 @@
 //! | always off or always on | the firmware does not run |
 
 use nrf_pac::gpio::Gpio;
-use wdgnn_robot::{control_loop::Report, safety::gate::Verdict};
+use wdgnn_robot::{control_loop::TickReport, safety::gate::Verdict};
 
 use super::serial::Pin;
 
@@ -48,7 +48,7 @@ impl Led {
     }
 
     /// Shows the verdict of a tick.
-    pub fn show<O>(&self, report: &Report<O>) {
+    pub fn show<O>(&self, report: &TickReport<O>) {
         let phase = report.tick % 100;
         self.set(match report.verdict {
             Verdict::Blind => phase % 10 < 5,

@@ -26,13 +26,10 @@ use core::marker::PhantomData;
 use nrf_pac::{radio::vals::Txpower, uarte::vals::Baudrate};
 use panic_never as _;
 use wdgnn_core::task::NodeId;
-use wdgnn_link::{
-    link::RadioLink as _,
-    security::{KeyState as _, key::Key},
-};
+use wdgnn_link::{link::RadioLink as _, security::key::Key};
 use wdgnn_protocol::companion::{FromPose, PlanarCommand, Status};
 use wdgnn_robot::{
-    control_loop::Report,
+    control_loop::TickReport,
     onboard::OnboardTask,
     ports::{Clock, Ports, Store as _},
 };
@@ -175,27 +172,27 @@ impl<W: Wiring> Board for Nrf52<W> {
             let _ = robot.receive(&mut frame);
         }
         self.turn = self.radio.turn();
-        let boot = robot.link().boot();
+        let boot = robot.link().boot_count();
         match self.turn {
-            Some(turn) => robot.set_turn(turn),
+            Some(turn) => robot.set_exchange_phase(turn),
             // Without a slot, frames are not sent, and the swarm's tick count may be lower.
-            None => robot.link_mut().set_boot(boot),
+            None => robot.link_mut().set_boot_count(boot),
         }
         if core::mem::take(&mut self.went_back) {
-            robot.link_mut().set_boot(boot.saturating_add(1));
-            self.flash.insist();
-            if wdgnn_robot::persist::keep(robot, &mut self.flash, buffer).is_err() {
-                robot.link_mut().set_boot(self.fallback_boot_count());
+            robot.link_mut().set_boot_count(boot.saturating_add(1));
+            self.flash.request_immediate_save();
+            if wdgnn_robot::persist::save_and_flush(robot, &mut self.flash, buffer).is_err() {
+                robot.link_mut().set_boot_count(self.fallback_boot_count());
             }
         }
     }
 
     /// Feeds the watchdog. In flight, only a finished tick does so.
-    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &TickReport<T::Command>) {
         startup::feed_watchdog();
         W::LED.show(report);
         let (pose, synchronized) = (self.pose.number(), self.radio.synchronized());
-        let epoch = robot.link().key_epoch();
+        let epoch = robot.link().security().key_epoch();
         self.commands.set_status(Status::new(report, pose, synchronized, self.turn, epoch));
         let has_pose = report.errors.sensor == 0;
         self.ticks_without_pose = if has_pose { 0 } else { self.ticks_without_pose.saturating_add(1) };
@@ -243,8 +240,8 @@ impl<W> Clock for Nrf52<W> {
     fn next_tick(&mut self) -> u32 {
         self.flash.write_pending();
         let next = self.radio.next_tick_start();
-        self.went_back |= next.back;
-        time::sleep_until(next.begins);
+        self.went_back |= next.went_back;
+        time::sleep_until(next.begins_us);
         self.commands.set_tick(next.tick);
         next.tick
     }

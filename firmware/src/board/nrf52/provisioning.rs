@@ -33,7 +33,7 @@ use core::{ptr, slice};
 
 use nrf_pac::FICR;
 use wdgnn_core::task::NodeId;
-use wdgnn_link::security::{key::Key, managed_keys::ROSTER};
+use wdgnn_link::security::{key::Key, managed_keys::ROSTER_CAPACITY};
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
@@ -83,7 +83,7 @@ pub fn personal_key() -> Option<(Key, u8)> {
 /// Pairwise keys that authenticate the peers, read in place; empty if the page has none.
 pub fn roster() -> &'static [Key] {
     let count = u32::from_le_bytes(bytes(40)) as usize;
-    if count > ROSTER {
+    if count > ROSTER_CAPACITY {
         return &[];
     }
     let from = ptr::with_exposed_provenance::<u8>(page_address() as usize + 40);

@@ -6,10 +6,10 @@ use critical_section::Mutex;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
     header::FrameId,
-    tdma::{SlotClock, SlotInfo, TickStart, Timing},
+    tdma::{SlotClock, SlotInfo, SlotTiming, TickStart},
 };
 use wdgnn_protocol::mac;
-use wdgnn_robot::ports::{Radio, Received};
+use wdgnn_robot::ports::{Radio, ReceivedFrame};
 
 use super::{
     radio::{self, TxState},
@@ -32,8 +32,8 @@ const MAX_RETRIES: u8 = 1;
 const MAX_TRACKED: usize = 32;
 
 /// Slot timing with one exchange in `interval` ticks.
-pub const fn timing(interval: u32) -> Timing {
-    Timing {
+pub const fn timing(interval: u32) -> SlotTiming {
+    SlotTiming {
         period: super::PERIOD_US,
         interval,
         slots: 2,
@@ -47,7 +47,7 @@ pub const fn timing(interval: u32) -> Timing {
 /// Frame that waits for its slot.
 #[derive(Clone, Copy)]
 struct PendingFrame {
-    begins: u64,
+    begins_us: u64,
     note: SlotInfo,
     retries: u8,
 }
@@ -58,12 +58,12 @@ static SLOT_BUSY: Mutex<Cell<bool>> = Mutex::new(Cell::new(false));
 
 /// Schedules the loaded frame for the slot that starts at `begins`. Returns false if that time has
 /// passed.
-pub(super) fn schedule(begins: u64, note: SlotInfo) -> bool {
-    let frame = PendingFrame { begins, note, retries: 0 };
+pub(super) fn schedule(begins_us: u64, note: SlotInfo) -> bool {
+    let frame = PendingFrame { begins_us, note, retries: 0 };
     critical_section::with(|section| PENDING.borrow(section).set(Some(frame)));
-    time::set_slot_alarm(begins);
+    time::set_slot_alarm(begins_us);
     // An alarm in the past never fires.
-    time::now() < begins
+    time::now() < begins_us
 }
 
 /// Number of retries of the scheduled frame; `None` after the last retry failed.
@@ -75,7 +75,7 @@ pub(super) fn retries() -> Option<u8> {
 /// Handles the slot alarm.
 pub(super) fn on_slot_start() {
     if let Some(frame) = critical_section::with(|section| PENDING.borrow(section).get()) {
-        radio::patch(mac::NOTE_OFFSET, frame.note.retried(frame.retries).0);
+        radio::patch(mac::NOTE_OFFSET, frame.note.with_retries(frame.retries).0);
         radio::send_if_clear();
         if radio::with_shared(|shared| shared.tx) == Some(TxState::Busy) {
             on_channel_busy();
@@ -88,10 +88,10 @@ pub(super) fn on_channel_busy() {
     critical_section::with(|section| {
         let pending = PENDING.borrow(section);
         match pending.get() {
-            Some(PendingFrame { begins, note, retries }) if retries < MAX_RETRIES => {
-                let begins = begins + u64::from(RETRY_US);
-                pending.set(Some(PendingFrame { begins, note, retries: retries + 1 }));
-                time::set_slot_alarm(begins);
+            Some(PendingFrame { begins_us, note, retries }) if retries < MAX_RETRIES => {
+                let begins_us = begins_us + u64::from(RETRY_US);
+                pending.set(Some(PendingFrame { begins_us, note, retries: retries + 1 }));
+                time::set_slot_alarm(begins_us);
             }
             _ => {
                 pending.set(None);
@@ -142,31 +142,31 @@ impl core::error::Error for TdmaError {}
 
 impl TdmaRadio {
     pub(super) fn new(id: NodeId, interval: u32, seed: u32, first_tick: u32) -> Self {
-        let clock = SlotClock::new(timing(interval), id, time::now(), seed).from_tick(first_tick);
+        let clock = SlotClock::new(timing(interval), id, time::now(), seed).with_first_tick(first_tick);
         Self { id, clock, sequence: 0, slot_start: None, note: SlotInfo::default() }
     }
 
     /// Start of the next tick.
     pub(super) fn next_tick_start(&mut self) -> TickStart {
         while let Some(start) = radio::with_shared(|shared| shared.corrupt.pop_front()).flatten() {
-            self.clock.spoilt(time::extend(start));
+            self.clock.record_broken_frame(time::extend(start));
         }
         if critical_section::with(|section| SLOT_BUSY.borrow(section).replace(false)) {
-            self.clock.busy(time::now());
+            self.clock.record_busy_channel(time::now());
         }
-        let next = self.clock.next(time::now());
-        self.slot_start = next.speaks;
+        let next = self.clock.next_tick(time::now());
+        self.slot_start = next.slot_begins_us;
         next
     }
 
     /// Tick of this robot's slot, modulo the exchange.
     pub(super) fn turn(&self) -> Option<u32> {
-        self.clock.turn()
+        self.clock.exchange_phase()
     }
 
     /// Number of robots with a synchronized clock.
     pub(super) fn synchronized(&self) -> u8 {
-        self.clock.company(time::now()) as u8
+        self.clock.near_senders(time::now()) as u8
     }
 }
 
@@ -175,17 +175,17 @@ impl Radio for TdmaRadio {
 
     /// Loads and schedules the frame. The slot alarm sends it.
     fn send(&mut self, frame: &[u8]) -> Result<(), TdmaError> {
-        let begins = self.slot_start.take().ok_or(TdmaError::NoSlot)?;
+        let begins_us = self.slot_start.take().ok_or(TdmaError::NoSlot)?;
         self.sequence = self.sequence.wrapping_add(1);
-        let note = self.clock.note(time::now());
+        let note = self.clock.slot_info(time::now());
         critical_section::with(|section| PENDING.borrow(section).set(None));
         if !radio::load([&mac::header(self.sequence, self.id, note), frame]) {
             return Err(TdmaError::TooLong);
         }
-        if schedule(begins, note) { Ok(()) } else { Err(TdmaError::Late) }
+        if schedule(begins_us, note) { Ok(()) } else { Err(TdmaError::Late) }
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, TdmaError> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, TdmaError> {
         if radio::with_shared(|shared| core::mem::take(&mut shared.lost)) > Some(0) {
             return Err(TdmaError::Overflow);
         }
@@ -193,7 +193,7 @@ impl Radio for TdmaRadio {
         let copy = |frame: &radio::Frame, buffer: &mut [u8]| {
             let (note, payload) = mac::parse(frame.bytes())?;
             buffer.iter_mut().zip(payload).for_each(|(to, from)| *to = *from);
-            Some((note, Received { length: payload.len(), arrived_us: frame.start }))
+            Some((note, ReceivedFrame { length: payload.len(), arrived_us: frame.start }))
         };
         while let Some(taken) =
             radio::with_shared(|shared| shared.received.take(|frame| copy(frame, buffer))).flatten()
@@ -206,9 +206,9 @@ impl Radio for TdmaRadio {
         Ok(None)
     }
 
-    fn on_authenticated(&mut self, sender: &FrameId, received: &Received) {
+    fn on_authenticated(&mut self, sender: &FrameId, received: &ReceivedFrame) {
         if sender.sender != self.id {
-            self.clock.heard(sender, self.note, time::extend(received.arrived_us));
+            self.clock.record_frame(sender, self.note, time::extend(received.arrived_us));
         }
     }
 }

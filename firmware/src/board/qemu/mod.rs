@@ -30,12 +30,12 @@ use wdgnn_link::{
     link::RadioLink as _,
     security::{
         key::{Key, parse_key},
-        managed_keys::ROSTER,
+        managed_keys::ROSTER_CAPACITY,
     },
 };
 use wdgnn_protocol::emulation::{Hello, ImageDimensions, TickResult, VERSION};
 use wdgnn_robot::{
-    control_loop::Report,
+    control_loop::TickReport,
     onboard::OnboardTask,
     ports::{Clock, Ports, Store},
 };
@@ -138,9 +138,9 @@ impl Board for Qemu {
         self.pipes.write(&Hello {
             version: VERSION,
             id: self.id.into(),
-            boot: robot.link().boot(),
+            boot: robot.link().boot_count(),
             resumed: resumed.into(),
-            model: robot.link().model(),
+            model: robot.link().model_checksum(),
             profile: link::PROFILE as u32,
             sealed: robot.link().is_sealed().into(),
             dimensions: ImageDimensions::of::<T>(),
@@ -152,7 +152,7 @@ impl Board for Qemu {
 
     /// Sends the tick's result. Not inlined, so that its message is on the stack only here.
     #[inline(never)]
-    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &Report<T::Command>) {
+    fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &TickReport<T::Command>) {
         self.pipes.write(&TickResult::new(report));
         self.pipes.write_bytes(bytemuck::cast_slice(report.command.as_ref()));
         self.pipes.write_bytes(bytemuck::cast_slice(robot.agent().wide().numbers()));
@@ -259,9 +259,9 @@ impl Store for FileStore {
 
 /// Reads the pairwise keys of the peers from the file `roster`. Called once.
 fn roster() -> &'static [Key] {
-    static KEYS: StaticCell<[Key; ROSTER]> = StaticCell::new();
+    static KEYS: StaticCell<[Key; ROSTER_CAPACITY]> = StaticCell::new();
     let Ok(mut file) = File::open(c"roster") else { return &[] };
-    let Some(keys) = KEYS.try_init([[0; 16]; ROSTER]) else { return &[] };
+    let Some(keys) = KEYS.try_init([[0; 16]; ROSTER_CAPACITY]) else { return &[] };
     let bytes = file.read(keys.as_flattened_mut()).unwrap_or(0);
     keys.get(..bytes / 16).unwrap_or_default()
 }

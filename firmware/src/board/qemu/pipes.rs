@@ -9,7 +9,7 @@ use semihosting::{
 };
 use wdgnn_core::{task::State, tensor::Array};
 use wdgnn_protocol::emulation::{FrameHeader, SensorInput};
-use wdgnn_robot::ports::{Actuator, Radio, Received, Sensed, Sensor};
+use wdgnn_robot::ports::{Actuator, Radio, ReceivedFrame, Measurement, Sensor};
 
 use super::exit;
 use crate::link::FRAMES;
@@ -104,7 +104,7 @@ impl Radio for PipeRadio {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<ReceivedFrame>, Infallible> {
         if !self.listening {
             return Ok(None);
         }
@@ -119,7 +119,7 @@ impl Radio for PipeRadio {
         self.listening = message.last == 0;
         Ok(message.bytes().map(|count| {
             self.pipes.read_truncated(count, buffer);
-            Received::untimed(message.length.into())
+            ReceivedFrame::untimed(message.length.into())
         }))
     }
 }
@@ -144,10 +144,10 @@ impl<S: State> Sensor<S> for PipeSensor {
     type Error = SensorError;
 
     /// Reads the state from the pipe, also if the sensor fails. Called once per tick.
-    fn sense(&mut self) -> Result<Sensed<S>, SensorError> {
+    fn sense(&mut self) -> Result<Measurement<S>, SensorError> {
         let mut numbers = S::Array::ZERO;
         self.0.read_bytes(bytemuck::cast_slice_mut(numbers.as_mut()));
-        if self.0.sensor_ok.get() { Ok(Sensed::now(S::from_array(numbers))) } else { Err(SensorError) }
+        if self.0.sensor_ok.get() { Ok(Measurement::now(S::from_array(numbers))) } else { Err(SensorError) }
     }
 }
 

@@ -8,7 +8,15 @@ use wdgnn_sim::{models, recipe::RecipeName};
 const HELLO: Hello = Hello {
     profile: 2,
     boot_id: 7,
-    timing: Timing { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 },
+    timing: SlotTiming {
+        period: 10_000,
+        interval: 1,
+        slots: 2,
+        lead: 900,
+        slot: 4_530,
+        delay: 211,
+        retry: 350,
+    },
 };
 
 fn said(message: &FromGateway<'_>) -> Vec<u8> {

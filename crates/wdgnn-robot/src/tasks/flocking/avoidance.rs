@@ -84,7 +84,7 @@ where
         self.saturate(&obstacles.fold(command, avoid))
     }
 
-    fn approaches(&self, own: &Motion<D>, other: &Motion<D>) -> bool {
+    fn is_approaching(&self, own: &Motion<D>, other: &Motion<D>) -> bool {
         own.position.minus(&other.position).dot(&own.velocity.minus(&other.velocity)) < 0.0
     }
 }

@@ -1,4 +1,4 @@
-//! Consistency of motions: bounded acceleration, positions that match velocities.
+//! PlausibilityChecks of motions: bounded acceleration, positions that match velocities.
 //!
 //! A track follows the reported positions slowly, so a false velocity carries the track away from
 //! the positions: the difference (the *innovation*) grows. Sensors are noisy, so each robot
@@ -14,7 +14,7 @@ use wdgnn_core::{
 };
 
 use super::innovation_gate::{InnovationGate, bounded_share};
-use crate::tasks::{ActuatorResponse, Consistency};
+use crate::tasks::{ActuatorResponse, PlausibilityChecks};
 
 /// Tolerance of positions without noise, in meters.
 ///
@@ -127,7 +127,7 @@ impl<const D: usize> Default for InnovationStats<D> {
     }
 }
 
-impl<const D: usize> Consistency for Flocking<D>
+impl<const D: usize> PlausibilityChecks for Flocking<D>
 where
     [f32; D]: Axes,
 {

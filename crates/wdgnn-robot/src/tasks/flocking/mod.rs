@@ -14,12 +14,12 @@ pub use consistency::{
 };
 
 use super::MotionModel;
-use crate::safety::gate::Isolation;
+use crate::safety::gate::IsolationPhase;
 
-/// Time constant of braking in [`Isolation::Slow`].
+/// Time constant of braking in [`IsolationPhase::Slow`].
 const SLOW_SECONDS: f32 = 1.0;
 
-/// Time constant of braking in [`Isolation::Stop`].
+/// Time constant of braking in [`IsolationPhase::Stop`].
 ///
 /// Braking within one tick would oscillate where sensing is one tick late. Ten ticks of 10 ms tolerate a delay of two ticks
 /// without overshoot: v' = v − k v₋₂ does not overshoot up to k = 4/27, and k is 0.1.
@@ -43,18 +43,18 @@ where
     }
 
     /// Constant acceleration.
-    fn predict_with(&self, state: &Motion<D>, command: &[f32; D], ticks: u32) -> Motion<D> {
+    fn predict_with_command(&self, state: &Motion<D>, command: &[f32; D], ticks: u32) -> Motion<D> {
         let seconds = ticks as f32 * self.period;
         let Motion { position, velocity } = state;
         let position = position.plus(seconds, &velocity.plus(0.5 * seconds, command));
         Motion { position, velocity: velocity.plus(seconds, command) }
     }
 
-    fn fallback(&self, own: &Motion<D>, isolation: Isolation) -> [f32; D] {
+    fn fallback_command(&self, own: &Motion<D>, isolation: IsolationPhase) -> [f32; D] {
         match isolation {
-            Isolation::Hold => [0.0; D],
-            Isolation::Slow => own.velocity.map(|v| math::clamp(-v / SLOW_SECONDS, self.limit)),
-            Isolation::Stop => own.velocity.map(|v| math::clamp(-v / STOP_SECONDS, self.limit)),
+            IsolationPhase::Hold => [0.0; D],
+            IsolationPhase::Slow => own.velocity.map(|v| math::clamp(-v / SLOW_SECONDS, self.limit)),
+            IsolationPhase::Stop => own.velocity.map(|v| math::clamp(-v / STOP_SECONDS, self.limit)),
         }
     }
 }
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn isolated_robot_holds_then_slows_then_stops() {
         let own = motion(0.0, 0.0, 0.05, -4.0);
-        assert_eq!(TASK.fallback(&own, Isolation::Hold), [0.0, 0.0]);
-        assert_eq!(TASK.fallback(&own, Isolation::Slow), [-0.05, 4.0]);
-        assert_eq!(TASK.fallback(&own, Isolation::Stop), [-0.5, 10.0]);
+        assert_eq!(TASK.fallback_command(&own, IsolationPhase::Hold), [0.0, 0.0]);
+        assert_eq!(TASK.fallback_command(&own, IsolationPhase::Slow), [-0.05, 4.0]);
+        assert_eq!(TASK.fallback_command(&own, IsolationPhase::Stop), [-0.5, 10.0]);
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         let mut velocities = [4.0_f32; 3]; // now, one tick ago, two ticks ago
         for _ in 0..300 {
             let sensed = motion(0.0, 0.0, velocities[2], 0.0);
-            let [braking, _] = TASK.fallback(&sensed, Isolation::Stop);
+            let [braking, _] = TASK.fallback_command(&sensed, IsolationPhase::Stop);
             let next = velocities[0] + TASK.period * braking;
             assert!((0.0..=velocities[0]).contains(&next), "{next} after {velocities:?}");
             velocities = [next, velocities[0], velocities[1]];
