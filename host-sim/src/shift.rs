@@ -4,7 +4,6 @@ mod retraining;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
     error::{Error, Result},
     evaluate::MeanStd,
     seeds::{Purpose, generator},
+    threads,
     world::{
         Scenario, World as _,
         flock::{Flock, dynamics::ModelMismatch},
@@ -223,15 +223,12 @@ impl Plan<'_> {
         }
         let (task, controller) = (eval.task()?, Controller::named(controller)?);
         let condition = Scenario { ticks: TICKS, ..Flock::<2>::default_scenario() };
-        (0..self.swarms)
-            .into_par_iter()
-            .map(|swarm| {
-                let mut random = generator(seed, Purpose::Testing, swarm as u64);
-                let start = Episode::draw(&Flock::with(quirks), &condition, &mut random)?;
-                let mut flown = eval.swarm(&controller, &start, swarm as u64)?;
-                start.run_unobserved(&task, flown.as_mut())
-            })
-            .collect()
+        threads::try_map(self.swarms, |swarm| {
+            let mut random = generator(seed, Purpose::Testing, swarm as u64);
+            let start = Episode::draw(&Flock::with(quirks), &condition, &mut random)?;
+            let mut flown = eval.swarm(&controller, &start, swarm as u64)?;
+            start.run_unobserved(&task, flown.as_mut())
+        })
     }
 }
 

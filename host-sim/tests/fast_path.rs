@@ -14,9 +14,9 @@ use host_sim::{
     shapes::Shapes,
     swarm::{
         digest::EpisodeDigest,
+        in_memory::Online,
         networks::Network,
         radio_swarm::{KEY, RadioConfig},
-        typed::Online,
     },
     train::{initialization, recipe::Recipe},
     world::{Environment, Scenario, SwarmOf, flock::Flock},
@@ -37,12 +37,12 @@ fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenar
     let air = RadioConfig { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
     let robots = start.states.len();
     let of = |mut swarm: SwarmOf<'_, W>| digest(&start, &network.task, swarm.as_mut());
-    let typed = of(network.typed::<W::Shapes>(&start.states).unwrap());
+    let in_memory = of(network.in_memory::<W::Shapes>(&start.states).unwrap());
     let what = || format!("{} {profile:?} {}", W::NAME, model.path().display());
-    assert_eq!(typed, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
-    assert_eq!(typed, of(network.radio_swarm(&air, robots).unwrap()), "{}, sealed", what());
+    assert_eq!(in_memory, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
+    assert_eq!(in_memory, of(network.radio_swarm(&air, robots).unwrap()), "{}, sealed", what());
     let still = Network { online: Online::Off, ..network };
-    assert_ne!(typed, of(still.typed::<W::Shapes>(&start.states).unwrap()), "{} learns", what());
+    assert_ne!(in_memory, of(still.in_memory::<W::Shapes>(&start.states).unwrap()), "{} learns", what());
 }
 
 #[test]

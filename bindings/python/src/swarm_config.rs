@@ -11,7 +11,7 @@ use wdgnn_sim::{
     model::ModelFile,
     profiles::Profile,
     seeds::{Purpose, generator},
-    swarm::{networks::Network, radio_swarm::RadioConfig, typed::Online},
+    swarm::{in_memory::Online, networks::Network, radio_swarm::RadioConfig},
     world::{Environment, Scenario, World, flock::Flock},
 };
 
@@ -158,7 +158,7 @@ impl SwarmConfig {
                 network.online = Online::Off;
             }
             if self.faults.is_none() && self.key.is_none() {
-                return network.typed::<W::Shapes>(&start.states);
+                return network.in_memory::<W::Shapes>(&start.states);
             }
             let (layout, key) = (W::layout(), self.key.unwrap_or_default());
             let air = RadioConfig { layout: &layout, faults: &faults, swarm: self.start, key };

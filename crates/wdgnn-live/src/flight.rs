@@ -1,6 +1,6 @@
 //! Endless episode: a world, its robots, their controller and the user's disturbances.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, iter};
 
 use wdgnn_core::task::{NodeId, State as _};
 use wdgnn_robot::tasks::MotionModel as _;
@@ -19,7 +19,7 @@ use crate::{
     chance::{About, Chance},
     knobs::{Controller, Knobs},
     motors::Motors,
-    robots::{Kept, Robots},
+    robots::{self, Robots},
 };
 
 /// Velocity offset of liars in m/s, as in the simulator.
@@ -99,7 +99,7 @@ impl<W: Environment> Flight<W> {
         let member = |id| Member { id, lies: false, east: false };
         let mut flight = Self {
             task: networks::task(model)?,
-            crew: Crew::Robots(Robots::new(model, controller, &[])?),
+            crew: Crew::Robots(robots::robots(model, controller, iter::empty())?),
             members: (0..).take(drawn.states.len()).map(member).collect(),
             before: drawn.states.iter().map(W::position).collect(),
             world: drawn.world,
@@ -124,9 +124,8 @@ impl<W: Environment> Flight<W> {
         self.crew = match self.controller {
             Controller::Averaging | Controller::Expert => Crew::Somebody(self.somebody()),
             network => {
-                let start: Vec<_> =
-                    self.members.iter().map(|member| member.id).zip(self.states.iter().copied()).collect();
-                Crew::Robots(Robots::new(self.model, network, &start)?)
+                let ids = self.members.iter().map(|member| member.id);
+                Crew::Robots(robots::robots(self.model, network, ids.zip(self.states.iter().copied()))?)
             }
         };
         Ok(())
@@ -186,7 +185,7 @@ impl<W: Environment> Flight<W> {
         match &mut self.crew {
             Crew::Robots(robots) => {
                 let lie = |robot: usize, state: &mut StateOf<W>| lie::<W>(&members[robot], state);
-                robots.fly(self.tick, &sensed, links, lie, &mut self.commands);
+                robots.run_tick(self.tick, &sensed, links, Some(&lie), &mut self.commands);
             }
             Crew::Somebody(somebody) => {
                 let mut told = sensed;
@@ -300,8 +299,7 @@ impl<W: Environment> Show for Flight<W> {
     fn land(&mut self, condition: Scenario, seed: u64) -> Result {
         let mut next = Self::new(self.model, condition, seed, self.controller)?;
         if let (Crew::Robots(before), Crew::Robots(after)) = (&self.crew, &mut next.crew) {
-            let kept: Vec<Kept<W::Task>> = before.kept();
-            after.resume(&kept);
+            robots::restore(after, &robots::learned(before));
         }
         *self = next;
         Ok(())
@@ -364,7 +362,7 @@ impl<W: Environment> Show for Flight<W> {
             if let Some(told) = told.as_ref().get(layout.velocity.clone()).filter(|told| !told.is_empty()) {
                 velocity = [0, 1, 2].map(|axis| told.get(axis).copied().unwrap_or_default());
             }
-            let gain = if let Crew::Robots(robots) = &self.crew { robots.gain(robot) } else { 1.0 };
+            let gain = if let Crew::Robots(robots) = &self.crew { robots::gain(robots, robot) } else { 1.0 };
             let flags = f32::from(u8::from(member.lies)) + 2.0 * f32::from(u8::from(self.cut && member.east));
             numbers.extend(place.into_iter().chain(velocity).chain([gain, flags, member.id.into()]));
         }
@@ -390,7 +388,7 @@ impl<W: Environment> Show for Flight<W> {
         let robots = self.states.len();
         let (apart, gain) = match &self.crew {
             Crew::Robots(crew) => {
-                let gains: f64 = (0..robots).map(|robot| f64::from(crew.gain(robot))).sum();
+                let gains: f64 = (0..robots).map(|robot| f64::from(robots::gain(crew, robot))).sum();
                 (disagreement(crew, robots).unwrap_or_default(), gains / robots.max(1) as f64)
             }
             Crew::Somebody(_) => (0.0, 1.0),

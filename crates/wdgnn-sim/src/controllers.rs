@@ -11,9 +11,9 @@ use crate::{
     profiles::Profile,
     recipe::{Architecture, RecipeName},
     swarm::{
+        in_memory::Online,
         networks::{self, Network},
         radio_swarm::{KEY, RadioConfig},
-        typed::Online,
     },
     world::{Environment, SwarmOf, flock::Flock},
 };
@@ -126,7 +126,7 @@ pub struct EvalConfig<W: Environment> {
     pub faults: Option<Faults>,
     /// Whether swarms are large ([`LARGE_SWARM_ROBOTS`]).
     ///
-    /// Large swarms run frames do not overlap, and only under the expert and the robots that learn
+    /// Large swarms run one after another, and only under the expert and the robots that learn
     /// online. Other controllers keep an all-pairs table.
     pub is_large: bool,
     /// Model of the share of robots with another model, if the faults include one.
@@ -204,7 +204,7 @@ impl<W: Environment> EvalConfig<W> {
     /// Checks that all models fit the task and the profile.
     pub fn check(&self) -> Result {
         self.models.iter().try_for_each(|model| {
-            Network::<W::Task>::of(model, self.profile)?.typed::<W::Shapes>(&[]).map(drop)
+            Network::<W::Task>::of(model, self.profile)?.in_memory::<W::Shapes>(&[]).map(drop)
         })
     }
 
@@ -245,7 +245,7 @@ impl<W: Environment> EvalConfig<W> {
             _ => Online::Off,
         };
         match &self.faults {
-            None => network.typed::<W::Shapes>(&start.states),
+            None => network.in_memory::<W::Shapes>(&start.states),
             Some(faults) => {
                 let air = RadioConfig { layout: &W::layout(), faults, swarm, key: KEY };
                 network.radio_swarm(&air, start.states.len())

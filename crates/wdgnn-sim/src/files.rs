@@ -39,7 +39,7 @@ enum Destination {
     /// Standard output.
     Stdout,
     /// Existing device or pipe.
-    FlockAdjoint(PathBuf),
+    Device(PathBuf),
     /// Regular file, existing or not, after all links.
     File(PathBuf),
 }
@@ -54,7 +54,7 @@ impl Destination {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
                 Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
-                Ok(found) if !found.is_file() => return Ok(Self::FlockAdjoint(path)),
+                Ok(found) if !found.is_file() => return Ok(Self::Device(path)),
                 Ok(_) => return Ok(Self::File(path)),
                 Err(_) if folder_of(&path).is_dir() => return Ok(Self::File(path)),
                 Err(_) => {
@@ -82,7 +82,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let written = Destination::of(path).and_then(|place| match place {
         Destination::Stdout => io::stdout().write_all(bytes),
-        Destination::FlockAdjoint(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
+        Destination::Device(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
         Destination::File(file) => replace(&file, bytes),
     });
     written.map_err(|source| Error::Write { path: path.into(), source })

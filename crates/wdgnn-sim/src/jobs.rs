@@ -9,10 +9,12 @@
 
 use std::{fmt, str::FromStr, sync::OnceLock};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    threads,
+};
 
 /// Shard `number` of `of`, counted from 1, written `2/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +90,7 @@ pub enum JobSource {
 pub enum Schedule {
     /// On all cores, each job on one.
     Parallel,
-    /// Runs jobs frames do not overlap; each uses all cores by itself.
+    /// One job after another; each uses all cores by itself.
     Sequential,
 }
 
@@ -100,7 +102,7 @@ impl Schedule {
         job: impl Fn(usize) -> Result<R> + Send + Sync,
     ) -> Result<Vec<R>> {
         match self {
-            Self::Parallel => (0..count).into_par_iter().map(job).collect(),
+            Self::Parallel => threads::try_map(count, job),
             Self::Sequential => (0..count).map(job).collect(),
         }
     }

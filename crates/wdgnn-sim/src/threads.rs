@@ -1,6 +1,15 @@
-//! Parallel loops over the robots of large swarms.
+//! Parallel jobs, and parallel loops over the robots of large swarms.
 //!
-//! Work is split into contiguous chunks, so that results do not depend on the number of threads.
+//! Loops are split into contiguous chunks, so that results do not depend on the number of threads.
+//! Parallel iterators of rayon would be compiled for every function, task and network.
+
+use std::{
+    ops::Range,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// Chunks per thread, so that a delayed thread does not hold up the others.
 const CHUNKS_PER_THREAD: usize = 4;
@@ -22,18 +31,61 @@ pub fn chunk_len(robots: usize, worth: usize) -> usize {
 }
 
 /// Runs `each` for every chunk, on all threads if there are several chunks.
-pub fn for_each_chunk<W: Send>(work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
+pub fn for_each_chunk<W: Send>(work: impl Iterator<Item = W>, each: impl Fn(W) + Sync) {
     if SINGLE_THREADED {
         return work.for_each(each);
     }
-    let mut work = work;
-    let Some(first) = work.next() else { return };
-    let Some(second) = work.next() else { return each(first) };
-    // Parallel iterators would be compiled for every network and every codec.
-    let each = &each;
-    rayon::scope(|scope| {
-        for chunk in [first, second].into_iter().chain(work) {
-            scope.spawn(move |_| each(chunk));
-        }
+    let chunks: Vec<Mutex<Option<W>>> = work.map(|chunk| Mutex::new(Some(chunk))).collect();
+    run(0..chunks.len(), &|index| lock(&chunks[index]).take().into_iter().for_each(&each));
+}
+
+/// Returns the results of `count` jobs in order, computed on all threads.
+pub fn map<R: Send>(count: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    run(0..count, &|index| {
+        let result = job(index);
+        *lock(&results[index]) = Some(result);
     });
+    results.into_iter().filter_map(|result| lock(&result).take()).collect()
+}
+
+/// Returns the results of `count` jobs in order, or an error. After an error no job starts.
+pub fn try_map<R: Send, E: Send>(
+    count: usize,
+    job: impl Fn(usize) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let failed = AtomicBool::new(false);
+    let results = map(count, |index| {
+        let result = (!failed.load(Ordering::Relaxed)).then(|| job(index));
+        failed.fetch_or(matches!(result, Some(Err(_))), Ordering::Relaxed);
+        result
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Runs jobs on all threads. It is not generic, so that it is compiled once.
+fn run(jobs: Range<usize>, job: &(dyn Fn(usize) + Sync)) {
+    if SINGLE_THREADED || jobs.len() <= 1 {
+        return jobs.for_each(job);
+    }
+    let middle = jobs.start + jobs.len() / 2;
+    rayon::join(|| run(jobs.start..middle, job), || run(middle..jobs.end, job));
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_and_errors_are_returned() {
+        assert_eq!(map(1000, |index| 3 * index), (0..1000).map(|index| 3 * index).collect::<Vec<_>>());
+        assert_eq!(try_map(3, Ok::<_, ()>), Ok(vec![0, 1, 2]));
+        let odd = try_map(100, |index| if index == 7 { Err(index) } else { Ok(index) });
+        assert_eq!(odd, Err(7));
+        assert_eq!(map(0, |index| index), []);
+    }
 }

@@ -40,7 +40,7 @@ fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
 }
 
 /// Measures one swarm with online learning and messages in memory.
-pub fn typed(robots: usize) -> Result<EpisodeCost> {
+pub fn in_memory(robots: usize) -> Result<EpisodeCost> {
     let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);

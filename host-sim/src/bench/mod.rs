@@ -68,7 +68,7 @@ pub fn measure(largest: usize, report: &dyn Fn(&str)) -> Result<Figures> {
     figures.robot_steps_through_sealed_bytes_per_cpu_second.insert(50, sealed);
     for robots in SWARMS.into_iter().filter(|robots| *robots <= largest) {
         report(&format!("{robots} robots"));
-        let flown = alone.install(|| episodes::typed(robots))?;
+        let flown = alone.install(|| episodes::in_memory(robots))?;
         figures.robot_steps_per_cpu_second.insert(robots, flown.steps_per_second);
         figures.bytes_per_robot = flown.bytes_per_robot.or(figures.bytes_per_robot);
     }

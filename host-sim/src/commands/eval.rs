@@ -236,7 +236,7 @@ impl<W: Environment> Evaluation<'_, W> {
         let controllers = eval.controllers();
         let bar = progress::bar(progress_steps(eval, condition, controllers.len()), "flying");
         let (replay, flights) =
-            page::replay::record(eval, controllers.clone(), condition, arguments.seed, &|| bar.inc(1))?;
+            page::replay::record(eval, &controllers, condition, arguments.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let outcomes = controllers.iter().zip(flights);
         Ok((

@@ -19,7 +19,7 @@ use crate::{
     profiles::Profile,
     recipe::{Architecture, RecipeName},
     seeds::{Purpose, generator},
-    swarm::{networks::Network, typed::Online},
+    swarm::{in_memory::Online, networks::Network},
     table,
     theorem::{self, Row, Scene},
     world::{
@@ -197,7 +197,7 @@ fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<Stri
 fn record(model: &ModelFile, condition: &Scenario, seed: u64) -> Result<Vec<Scene>> {
     let network = Network::<Flocking> { online: Online::Off, ..Network::of(model, Profile::Exact)? };
     let start = Episode::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let mut swarm = network.typed::<<Flock as World>::Shapes>(&start.states)?;
+    let mut swarm = network.in_memory::<<Flock as World>::Shapes>(&start.states)?;
     let alpha = f64::from(model.weights().numbers[1]);
     let mut recorder =
         Recorder { scenes: Vec::new(), expert: Expert { limit: network.task.limit, potential: true }, alpha };

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rayon::prelude::*;
-
 use super::row::{MORE_PAIRS, Nearness};
 use crate::{
     controllers::{Controller, EXPERT, EvalConfig, ONLINE},
@@ -16,6 +14,7 @@ use crate::{
     },
     seeds::{Purpose, generator},
     swarm::faulty_hardware::FaultyHardware,
+    threads,
     world::{Environment, Scenario, StateOf},
 };
 
@@ -158,18 +157,15 @@ impl<W: Environment> Bench<W> {
         let mut eval = self.eval.clone();
         eval.set_faults(Some(faults.clone()), self.condition.robots)?;
         let (task, online) = (eval.task()?, Controller::named(ONLINE)?);
-        let flights = (0..self.swarms as u64)
-            .into_par_iter()
-            .map(|swarm| {
-                let mut random = generator(self.seed, Purpose::Testing, swarm);
-                let start = Episode::draw(&eval.world, &self.condition, &mut random)?;
-                let mut flown = eval.swarm(&online, &start, swarm)?;
-                let mut recorder = Recorder::<StateOf<W>>(Vec::new());
-                let stop = AtomicBool::new(false);
-                let flight = start.fly(&task, flown.as_mut(), &mut [&mut recorder], &stop)?;
-                Ok(FaultFlight { flight, world: start.world.clone(), states: recorder.0 })
-            })
-            .collect::<Result<_>>()?;
+        let flights = threads::try_map(self.swarms, |swarm| {
+            let mut random = generator(self.seed, Purpose::Testing, swarm as u64);
+            let start = Episode::draw(&eval.world, &self.condition, &mut random)?;
+            let mut flown = eval.swarm(&online, &start, swarm as u64)?;
+            let mut recorder = Recorder::<StateOf<W>>(Vec::new());
+            let stop = AtomicBool::new(false);
+            let flight = start.fly(&task, flown.as_mut(), &mut [&mut recorder], &stop)?;
+            Ok(FaultFlight { flight, world: start.world.clone(), states: recorder.0 })
+        })?;
         Ok(FaultFlights { flights, faults })
     }
 
@@ -179,14 +175,14 @@ impl<W: Environment> Bench<W> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
         let Self { eval, condition, seed, .. } = self;
         let (faults, task) = (Faults { seed: *seed, ..faults.clone() }, eval.task()?);
-        let pairs = (0..self.swarms as u64).into_par_iter().map(|swarm| {
+        let pairs: Vec<f64> = threads::try_map(self.swarms, |swarm| {
+            let swarm = swarm as u64;
             let mut random = generator(*seed, Purpose::Testing, swarm);
             let start = Episode::draw(&eval.world, condition, &mut random)?;
             let knowing = eval.swarm(&expert, &start, swarm)?;
             let mut flown = FaultyHardware::new(knowing, &faults, W::layout(), swarm, condition.robots);
             Ok(f64::from(start.run_unobserved(&task, &mut flown)?.close_pairs[0]))
-        });
-        let pairs = pairs.collect::<Result<Vec<f64>>>()?;
+        })?;
         Ok(Some(pairs.iter().sum::<f64>() / self.swarms as f64))
     }
 

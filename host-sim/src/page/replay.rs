@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::State;
 use wdgnn_robot::tasks::MotionModel as _;
@@ -14,6 +13,7 @@ use crate::{
     episode::{Episode, EpisodeMetrics, Observer, TickView},
     error::Result,
     evaluate::Ticks,
+    jobs::Schedule,
     profiles::Profile,
     seeds::{Purpose, generator},
     world::{Environment, Scenario, SceneDisc},
@@ -170,27 +170,24 @@ impl<W: Environment> Observer<W> for Recorder {
 /// Calls `ticked` after each tick.
 pub fn record<W: Environment>(
     eval: &EvalConfig<W>,
-    controllers: Vec<Controller<W>>,
+    controllers: &[Controller<W>],
     condition: &Scenario,
     seed: u64,
     ticked: &(dyn Fn() + Sync),
 ) -> Result<(Replay, Vec<EpisodeMetrics>)> {
     let task = eval.task()?;
     let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let fly = |controller: Controller<W>| {
+    let fly = |number: usize| {
+        let controller = &controllers[number];
         let mut recorder = Recorder::new(condition);
-        let mut swarm = eval.swarm(&controller, &start, 0)?;
+        let mut swarm = eval.swarm(controller, &start, 0)?;
         let stop = AtomicBool::new(false);
         let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A large swarm uses all threads and much memory, so controllers run one after the other.
-    let flown: Result<Vec<_>> = if eval.is_large {
-        controllers.into_iter().map(fly).collect()
-    } else {
-        controllers.into_par_iter().map(fly).collect()
-    };
-    let flown = flown?;
+    let schedule = if eval.is_large { Schedule::Sequential } else { Schedule::Parallel };
+    let flown = schedule.map(controllers.len(), fly)?;
     let (recordings, rest): (Vec<Recording>, Vec<_>) = flown.into_iter().unzip();
     let (mut recorders, flights): (Vec<Recorder>, Vec<EpisodeMetrics>) = rest.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));

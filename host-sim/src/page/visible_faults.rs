@@ -64,8 +64,8 @@ mod tests {
         let mut eval = EvalConfig::shipped(RecipeName::Ours).unwrap();
         let faults = Faults { seed: 7, ..Faults::parse(settings).unwrap() };
         eval.set_faults(Some(faults), 8).unwrap();
-        let online = vec![Controller::named(ONLINE).unwrap()];
-        let (mut replay, _) = record(&eval, online, &condition, 7, &|| {}).unwrap();
+        let online = [Controller::named(ONLINE).unwrap()];
+        let (mut replay, _) = record(&eval, &online, &condition, 7, &|| {}).unwrap();
         replay.flights.swap_remove(0).troubles
     }
 

@@ -12,7 +12,6 @@
 //! one layer: its taps contain features only.
 
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use wdgnn_core::{model::activation::Activation, task::State, tensor::Array as _};
 
 use super::{
@@ -27,6 +26,7 @@ use crate::{
     error::{Error, Result},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
+    threads,
     world::{Adjoint, Environment, OutputOf, Scenario, StateOf},
 };
 
@@ -92,16 +92,13 @@ pub fn gradient<W: Environment>(
     gradient: &mut [f32],
 ) -> Result<f32> {
     let net = Net::new(draft.size, Activation::Tanh, draft.numbers);
-    let flights: Vec<Slope> = (0..through.flights)
-        .into_par_iter()
-        .map(|flight| {
-            let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
-            let (world, condition) = draw(&mut random);
-            let condition = Scenario { ticks: through.ticks, ..condition };
-            let start = Episode::draw(&world, &condition, &mut random)?;
-            one(&start, draft, &net, through)
-        })
-        .collect::<Result<_>>()?;
+    let flights: Vec<Slope> = threads::try_map(through.flights, |flight| {
+        let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
+        let (world, condition) = draw(&mut random);
+        let condition = Scenario { ticks: through.ticks, ..condition };
+        let start = Episode::draw(&world, &condition, &mut random)?;
+        one(&start, draft, &net, through)
+    })?;
     Ok(mean(&flights, through, gradient))
 }
 
@@ -133,7 +130,7 @@ fn one<W: Environment>(
 ) -> Result<Slope> {
     let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
     let mut derivative = start.world.adjoint().ok_or_else(none)?;
-    let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
+    let mut swarm = draft.in_memory::<W::Shapes>(&start.states)?;
     let mut flown: RecordedEpisode<W> =
         RecordedEpisode { states: Vec::new(), taps: Vec::new(), memories: Vec::new(), scores: Vec::new() };
     let stop = std::sync::atomic::AtomicBool::new(false);

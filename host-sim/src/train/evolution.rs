@@ -5,7 +5,6 @@
 //! (Salimans et al. 2017). Results do not depend on the number of threads.
 
 use rand::RngExt as _;
-use rayon::prelude::*;
 
 use super::{methods::Evolution, recipe::Recipe};
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
     error::Result,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
+    threads,
     world::Environment,
 };
 
@@ -51,23 +51,20 @@ fn costs<W: Environment>(
             Episode::draw(&recipe.world, &condition, &mut random)
         })
         .collect::<Result<Vec<_>>>()?;
-    (0..2 * evolve.pairs)
-        .into_par_iter()
-        .map(|number| {
-            let side = if number % 2 == 0 { evolve.reach } else { -evolve.reach };
-            let away = direction(seed, step, number / 2, draft.numbers.len());
-            let moved: Vec<f32> =
-                draft.numbers.iter().zip(away).map(|(number, away)| number + side * away).collect();
-            cost(&Draft { numbers: &moved, ..*draft }, &starts)
-        })
-        .collect()
+    threads::try_map(2 * evolve.pairs, |number| {
+        let side = if number % 2 == 0 { evolve.reach } else { -evolve.reach };
+        let away = direction(seed, step, number / 2, draft.numbers.len());
+        let moved: Vec<f32> =
+            draft.numbers.iter().zip(away).map(|(number, away)| number + side * away).collect();
+        cost(&Draft { numbers: &moved, ..*draft }, &starts)
+    })
 }
 
 /// Returns the mean cost of episodes, each relative to a constant initial score.
 fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Episode<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
-        let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
+        let mut swarm = draft.in_memory::<W::Shapes>(&start.states)?;
         let flight = start.run_unobserved(&draft.task, swarm.as_mut())?;
         let still = flight.score.first().copied().unwrap_or_default() * flight.score.len() as f64;
         sum += flight.total() / still.max(1.0e-9);

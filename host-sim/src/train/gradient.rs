@@ -3,7 +3,6 @@
 //! Parts of a batch have a fixed size and are summed in order, so results do not depend on the
 //! number of threads.
 
-use rayon::prelude::*;
 use wdgnn_core::{filter::scale::Scale, math};
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
     net::{Net, Pass, Sums},
     simd::Width,
 };
-use crate::links::Links;
+use crate::{links::Links, threads};
 
 /// Samples per part: taps, hidden features and gradients fit the nearest cache.
 type Part = Block<8>;
@@ -61,10 +60,11 @@ impl Loss {
 pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gradient: &mut [f32]) -> f32 {
     let parts: Vec<Sums> = match batch {
         Batch::Samples(samples) => {
-            samples.par_chunks(PARTS * Part::SAMPLES).map(|some| self::samples(net, some, loss)).collect()
+            let chunks: Vec<_> = samples.chunks(PARTS * Part::SAMPLES).collect();
+            threads::map(chunks.len(), |index| self::samples(net, chunks[index], loss))
         }
         Batch::Windows(windows) => {
-            windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect()
+            threads::map(windows.len(), |index| whole_window(net, scale, &windows[index], loss))
         }
     };
     let mut all = Sums::new(net);
@@ -333,7 +333,7 @@ mod tests {
             Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
         for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3), Scale::Closed] {
             let draft = Draft { numbers: &numbers, size, scale, task: Flocking::MEANS, exchange: 1 };
-            let mut swarm = draft.typed::<<Flock as World>::Shapes>(&start.states).unwrap();
+            let mut swarm = draft.in_memory::<<Flock as World>::Shapes>(&start.states).unwrap();
             let mut listener = Listener(Trajectory::new(&size, 12));
             start.fly(&draft.task, swarm.as_mut(), &mut [&mut listener], &AtomicBool::new(false)).unwrap();
             let window = Window { trajectory: &listener.0, warm_up: 0, ticks: 0..8 };

@@ -1,7 +1,6 @@
 //! Imitation: episodes with expert labels, and batches of their samples.
 
 use rand::{RngExt as _, seq::SliceRandom as _};
-use rayon::prelude::*;
 
 use super::{
     dataset::{Batch, Trajectory, Window},
@@ -14,6 +13,7 @@ use crate::{
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
+    threads,
     world::{Environment, OutputOf, StateOf, SwarmOf},
 };
 
@@ -73,28 +73,25 @@ pub fn flights<W: Environment>(
     seed: u64,
     epoch: usize,
 ) -> Result<Vec<Trajectory>> {
-    (0..count(imitate, epoch))
-        .into_par_iter()
-        .map(|index| {
-            let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
-            let condition = if imitate.mixed {
-                recipe.world.vary_scenario(&recipe.condition, &mut random)
-            } else {
-                recipe.condition
-            };
-            let start = Episode::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
-            let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
-            let mut pupil: LabeledSwarm<'_, W> = LabeledSwarm {
-                swarm: draft.typed::<W::Shapes>(&start.states)?,
-                expert: start.world.expert(&draft.task).ok_or_else(nobody)?,
-                expert_drives: epoch == 0,
-                keep_links: draft.size.layers > 1,
-                trajectory: Trajectory::new(&draft.size, start.states.len()),
-            };
-            start.run_unobserved(&draft.task, &mut pupil)?;
-            Ok(pupil.trajectory)
-        })
-        .collect()
+    threads::try_map(count(imitate, epoch), |index| {
+        let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
+        let condition = if imitate.mixed {
+            recipe.world.vary_scenario(&recipe.condition, &mut random)
+        } else {
+            recipe.condition
+        };
+        let start = Episode::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
+        let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
+        let mut pupil: LabeledSwarm<'_, W> = LabeledSwarm {
+            swarm: draft.in_memory::<W::Shapes>(&start.states)?,
+            expert: start.world.expert(&draft.task).ok_or_else(nobody)?,
+            expert_drives: epoch == 0,
+            keep_links: draft.size.layers > 1,
+            trajectory: Trajectory::new(&draft.size, start.states.len()),
+        };
+        start.run_unobserved(&draft.task, &mut pupil)?;
+        Ok(pupil.trajectory)
+    })
 }
 
 /// Samples of one step, by index.

@@ -6,7 +6,6 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::{math, model::activation::Activation};
 
@@ -28,6 +27,7 @@ use crate::{
     model::ModelFile,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
+    threads,
     world::{Environment, SwarmOf},
 };
 
@@ -246,20 +246,17 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// Returns the mean total score over the validation episodes, without online learning.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
         let draft = self.config.draft(weights);
-        self.mean_total(&|start| draft.typed::<W::Shapes>(&start.states))
+        self.mean_total(&|start| draft.in_memory::<W::Shapes>(&start.states))
     }
 
     /// Returns the mean total score of a controller over the validation episodes.
     fn mean_total<'s>(&self, make: &(dyn Fn(&Episode<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
         let Config { name, recipe, .. } = self.config;
-        let totals = (0..recipe.validations)
-            .into_par_iter()
-            .map(|index| {
-                let mut random = generator(name.seed, Purpose::Validation, index as u64);
-                let start = Episode::draw(&recipe.world, &recipe.condition, &mut random)?;
-                Ok(start.run_unobserved(&recipe.settings.task, make(&start)?.as_mut())?.total())
-            })
-            .collect::<Result<Vec<f64>>>()?;
+        let totals: Vec<f64> = threads::try_map(recipe.validations, |index| {
+            let mut random = generator(name.seed, Purpose::Validation, index as u64);
+            let start = Episode::draw(&recipe.world, &recipe.condition, &mut random)?;
+            Ok(start.run_unobserved(&recipe.settings.task, make(&start)?.as_mut())?.total())
+        })?;
         Ok(totals.iter().sum::<f64>() / totals.len() as f64)
     }
 

@@ -1,25 +1,21 @@
-//! Swarms of robots, in several implementations of one tick.
+//! Swarms of robots, by the way in which robots find the messages of their neighbors.
 //!
-//! * [`typed`]: robots in this process that exchange beacons without encoding; the fast path.
-//! * [`packed`]: the fast path for robots without per-neighbor state, in an eighth of the memory.
-//! * [`native`]: robots in this process that exchange encoded frames.
+//! * [`in_memory`]: messages stay in memory, without faults; the fast path.
+//! * [`radio_swarm`]: frames cross a radio medium with faults. Its [`Robots`] are in this process
+//!   ([`native`]), emulated microcontrollers outside this crate, or both ([`hybrid`]).
 //!
-//! Native robots, and emulated microcontrollers outside this crate, are [`Robots`] that communicate
-//! through a radio medium with faults ([`radio_swarm`]). All of them implement
-//! [`Swarm`](crate::scene::Swarm). [`networks`] creates them from weight files; [`digest`] observes
-//! them.
+//! [`networks`] creates swarms from weight files; [`digest`] observes them.
 
 pub mod contact_log;
 pub mod digest;
 pub mod faulty_hardware;
 pub mod hybrid;
+pub mod in_memory;
 pub mod monitor;
 pub mod native;
 pub mod networks;
 pub mod outcome;
-pub mod packed;
 pub mod radio_swarm;
-pub mod typed;
 
 use wdgnn_core::task::{NodeId, Task};
 use wdgnn_robot::safety::gate::Verdict;
@@ -77,7 +73,7 @@ pub trait Robots<T: Task>: Send {
 pub struct TickInput<S> {
     /// Tick of the robot's clock.
     pub tick: u32,
-    /// Measurement state; `None` if the sensor failed.
+    /// Sensed state; `None` if the sensor failed.
     pub sensed: Option<S>,
 }
 

@@ -12,7 +12,7 @@ use wdgnn_link::{
 };
 use wdgnn_robot::{onboard::MAX_BUFFER_LEN, safety::gate::Verdict};
 
-use super::{NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, torn, typed::internals};
+use super::{NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, in_memory::internals, torn};
 use crate::{
     error::Result,
     medium::{

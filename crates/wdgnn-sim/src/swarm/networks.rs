@@ -15,10 +15,9 @@ use wdgnn_robot::{config::RobotConfig, onboard::ModelOf};
 use super::{
     Robots,
     hybrid::HybridSwarm,
+    in_memory::{InMemory, Online},
     native::Native,
-    packed::Packed,
     radio_swarm::{OtherModelRobots, RadioConfig, RadioSwarm},
-    typed::{Online, Typed},
 };
 use crate::{
     error::{Error, Result},
@@ -68,17 +67,17 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(Self { model, task: task(model)?, rule, online: Online::Decentralized, profile, other: None })
     }
 
-    /// Creates a swarm on the fast path.
+    /// Creates a swarm with messages in memory.
     ///
     /// Profiles for small radios support the robots' network only; `exact` supports all compiled
     /// shapes.
-    pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+    pub fn in_memory<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         if self.profile == Profile::Exact {
             return S::visit(self.size(), BuildExact { network: *self, start })?;
         }
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
-        Ok(Box::new(Typed::new(&config, self.profile, self.online, start)))
+        Ok(with_tables(&config, self.profile, self.online, start))
     }
 
     /// Creates a swarm of robots in this process that exchange sealed frames.
@@ -87,10 +86,10 @@ impl<'a, T: SimTask> Network<'a, T> {
         self.build_radio_swarm(Some(air.faults.trust), true, air, None, robots)
     }
 
-    /// Creates a swarm on the fast path with more robots than addresses.
+    /// Creates a swarm with messages in memory and more robots than addresses.
     ///
     /// It runs on `exact`, without encryption and faults.
-    pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+    pub fn in_array(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
         if !config.robot.is_memoryless() {
@@ -98,7 +97,7 @@ impl<'a, T: SimTask> Network<'a, T> {
                 "swarms of this size run on --profile exact only, with a model of that profile",
             ));
         }
-        Ok(Box::new(Packed::new(&config.robot, self.online, start)))
+        Ok(Box::new(InMemory::with_array(&config.robot, self.online, start)))
     }
 
     /// Creates a swarm of robots in this process with the firmware's behavior, sealed or not.
@@ -257,16 +256,31 @@ impl<'a, T: SimTask> Visitor<T> for BuildExact<'a, '_, T> {
     }
 }
 
-/// Creates a swarm on the fast path on `exact`: packed, if no message outlives its tick.
+/// Creates a swarm on `exact`: without tables, if no message outlives its tick.
 fn exact<'a, T, M>(config: &SwarmConfig<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
 where
     T: SimTask,
     M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync + 'a,
 {
     if config.robot.is_memoryless() {
-        return Box::new(Packed::new(&config.robot, online, start));
+        return Box::new(InMemory::with_array(&config.robot, online, start));
     }
-    Box::new(Typed::new(config, Profile::Exact, online, start))
+    with_tables(config, Profile::Exact, online, start)
+}
+
+/// Creates a swarm of robots with tables, numbered from 0.
+fn with_tables<'a, T, M>(
+    config: &SwarmConfig<M, T>,
+    profile: Profile,
+    online: Online<T>,
+    start: &[T::State],
+) -> AnySwarm<'a, T>
+where
+    T: SimTask,
+    M: Model<Features = T::Features, Output = T::Command> + Copy + Send + Sync + 'a,
+{
+    let start = (0..).zip(start.iter().copied());
+    Box::new(InMemory::with_tables(config, profile, online, start))
 }
 
 /// Given robots, and the number of the first of them.
@@ -288,11 +302,11 @@ pub struct Draft<'a, T> {
 }
 
 impl<'a, T: SimTask> Draft<'a, T> {
-    /// Creates a swarm on the fast path without online learning.
+    /// Creates a swarm with messages in memory and without online learning.
     ///
     /// Exchanges are in full precision: the error of half precision is far below the network's
     /// resolution.
-    pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+    pub fn in_memory<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         struct Make<'a, 'b, T: SimTask>(Draft<'a, T>, &'b [T::State]);
         impl<'a, T: SimTask> Visitor<T> for Make<'a, '_, T> {
             type Output = Result<AnySwarm<'a, T>>;

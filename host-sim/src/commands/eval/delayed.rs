@@ -51,8 +51,8 @@ impl Delayed {
         let world = Flock::with(ModelMismatch { delay: DELAY_TICKS, ..ModelMismatch::default() });
         let eval = EvalConfig { world, ..eval.clone() };
         let condition = Scenario { ticks: TICKS, ..*condition };
-        let controllers = vec![Controller::named(OFFLINE)?, Controller::named(ONLINE)?];
-        let (replay, flights) = replay::record(&eval, controllers, &condition, seed, &|| {})?;
+        let controllers = [Controller::named(OFFLINE)?, Controller::named(ONLINE)?];
+        let (replay, flights) = replay::record(&eval, &controllers, &condition, seed, &|| {})?;
         let end = |flight: &EpisodeMetrics| {
             let scores = &flight.score[flight.score.len().saturating_sub(END_TICKS)..];
             scores.iter().sum::<f64>() / scores.len() as f64

@@ -74,8 +74,9 @@ impl<W: Environment> Evaluation<'_, W> {
         let replay = if let Some(replay) = recorded {
             replay
         } else {
-            let shown = eval.controllers().into_iter().filter(|controller| controller.shown).collect();
-            &page::replay::record(eval, shown, condition, self.arguments.seed, &|| {})?.0
+            let mut shown = eval.controllers();
+            shown.retain(|controller| controller.shown);
+            &page::replay::record(eval, &shown, condition, self.arguments.seed, &|| {})?.0
         };
         let shown: Vec<ControllerResult> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));

@@ -41,7 +41,7 @@ impl<'a, W: Environment> RobotBuilder<'a, W> {
     /// Builds native robots.
     pub fn native(&self, start: &Episode<W>) -> Result<AnySwarm<'a, W::Task>> {
         if self.arguments.is_packed(self.condition.robots) {
-            return self.network.packed(&start.states);
+            return self.network.in_array(&start.states);
         }
         self.network.native(&self.air, self.condition.robots, self.arguments.key.is_some())
     }
