@@ -33,8 +33,18 @@ impl Arrays {
     }
 
     /// Copies the states, which Python may have changed, to the swarm.
+    ///
+    /// Between decision and motion, the states cannot change.
     pub fn write_states(&self, py: Python<'_>, swarm: &mut dyn RunningSwarm) -> PyResult<()> {
-        swarm.set_states(self.states.bind(py).readonly().as_slice()?);
+        let states = self.states.bind(py).readonly();
+        let states = states.as_slice()?;
+        check_finite("states", states, swarm.sizes().state)?;
+        if swarm.is_decided() && !swarm.has_states(states) {
+            return Err(PyValueError::new_err(
+                "states changed after decide(): pass states from outside with step(states=...)",
+            ));
+        }
+        swarm.set_states(states);
         Ok(())
     }
 
@@ -56,25 +66,29 @@ impl Arrays {
     }
 }
 
-/// Checks commands from Python: one row per robot, contiguous and finite.
-pub fn check_commands<'a>(
-    commands: &'a PyArrayLike2<'_, f32, AllowTypeChange>,
-    sizes: Sizes,
+/// Checks an array from Python: one row per robot, contiguous and finite.
+pub fn check_rows<'a>(
+    name: &str,
+    rows: &'a PyArrayLike2<'_, f32, AllowTypeChange>,
+    shape: [usize; 2],
 ) -> PyResult<&'a [f32]> {
-    let Sizes { robots, outputs, .. } = sizes;
-    let found = commands.shape();
-    if found != [robots, outputs] {
-        return Err(PyValueError::new_err(format!(
-            "commands must have the shape [{robots}, {outputs}], got {found:?}"
-        )));
+    let found = rows.shape();
+    if found != shape {
+        return Err(PyValueError::new_err(format!("{name} must have the shape {shape:?}, got {found:?}")));
     }
-    let numbers = commands
-        .as_slice()
-        .map_err(|_| PyValueError::new_err("commands must be contiguous, use numpy.ascontiguousarray"))?;
-    if !numbers.iter().all(|number| number.is_finite()) {
-        return Err(PyValueError::new_err("commands must be finite"));
-    }
+    let numbers = rows.as_slice().map_err(|_| {
+        PyValueError::new_err(format!("{name} must be contiguous, use numpy.ascontiguousarray"))
+    })?;
+    check_finite(name, numbers, shape[1])?;
     Ok(numbers)
+}
+
+/// Checks that all numbers are finite. `length` is the number of columns.
+fn check_finite(name: &str, numbers: &[f32], length: usize) -> PyResult<()> {
+    let Some(index) = numbers.iter().position(|number| !number.is_finite()) else { return Ok(()) };
+    let (robot, number) = (index / length, numbers[index]);
+    let number = number.to_string().to_lowercase();
+    Err(PyValueError::new_err(format!("{name} must be finite, got {number} for robot {robot}")))
 }
 
 /// Edges as an array of two rows, the format of graph libraries.

@@ -13,7 +13,7 @@ use wdgnn_sim::{
 pub struct OwnedSwarm<T: SimTask> {
     // Must be dropped before the weights: fields are dropped in the order of declaration.
     swarm: AnySwarm<'static, T>,
-    _weights: Option<Arc<ModelFile>>,
+    weights: Option<Arc<ModelFile>>,
 }
 
 impl<T: SimTask> OwnedSwarm<T> {
@@ -27,12 +27,17 @@ impl<T: SimTask> OwnedSwarm<T> {
         // `make` is generic over the lifetime, so the swarm borrows nothing else. The swarm is only accessible through
         // borrows of `self`.
         let swarm = unsafe { std::mem::transmute::<AnySwarm<'_, T>, AnySwarm<'static, T>>(swarm) };
-        Ok(Self { swarm, _weights: Some(weights) })
+        Ok(Self { swarm, weights: Some(weights) })
     }
 
     /// Swarm without weights, such as the expert.
     pub fn without_weights(swarm: AnySwarm<'static, T>) -> Self {
-        Self { swarm, _weights: None }
+        Self { swarm, weights: None }
+    }
+
+    /// Weight file of the swarm, if it has a network.
+    pub fn weights(&self) -> Option<&Arc<ModelFile>> {
+        self.weights.as_ref()
     }
 
     /// Shared access to the swarm.

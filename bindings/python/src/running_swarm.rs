@@ -1,6 +1,6 @@
 //! A running swarm of any task, with numbers as input and output.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use wdgnn_core::{
     model::shape::Dimensions,
@@ -33,6 +33,16 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// Shape of an array of states.
+    pub fn states_shape(&self) -> [usize; 2] {
+        [self.robots, self.state]
+    }
+
+    /// Shape of an array of commands.
+    pub fn commands_shape(&self) -> [usize; 2] {
+        [self.robots, self.outputs]
+    }
+
     /// Number of wide parameters of one robot.
     pub fn wide(&self) -> usize {
         self.taps * self.features * self.outputs
@@ -57,15 +67,27 @@ pub trait RunningSwarm: Send {
     fn limits(&self) -> Vec<f32>;
     fn learns(&self) -> bool;
 
+    /// Weight file of the network, if there is one.
+    fn model(&self) -> Option<Arc<ModelFile>>;
+
     /// Replaces the states of all robots.
     fn set_states(&mut self, states: &[f32]);
+
+    /// Whether these are the states of the robots.
+    fn has_states(&self, states: &[f32]) -> bool;
+
+    /// Whether the first half of the current tick is done.
+    fn is_decided(&self) -> bool;
 
     /// First half of a tick: sense, exchange, infer, learn. Does nothing if it was done already.
     fn decide(&mut self) -> Result;
 
-    /// Second half of a tick: motion. `commands` replace those of the robots. With `guarded`, the commands pass the safety
-    /// gate of the robots.
-    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool);
+    /// Commands after the safety gate of the robots.
+    fn guard(&self, commands: &[f32]) -> Vec<f32>;
+
+    /// Second half of a tick: motion. `commands` replace those of the robots. With `states`, the motion comes from another
+    /// simulator.
+    fn end_tick(&mut self, commands: Option<&[f32]>, states: Option<&[f32]>);
 
     /// Runs whole ticks until `ticks` are done or the deadline has passed. Returns the number of ticks done.
     fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32>;
@@ -127,26 +149,28 @@ impl<W: Environment> TypedSwarm<W> {
         Self { aloft: start.begin(), task, swarm, digest: EpisodeDigest::default(), sizes, decided: false }
     }
 
-    /// Replaces the commands of the robots.
-    fn set_commands(&mut self, commands: &[f32], guarded: bool) {
-        let count = self.sizes.outputs;
-        let swarm = self.swarm.swarm();
-        for (robot, (own, given)) in
-            self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
-        {
-            let mut output = <W::Task as SimTask>::zero_command();
-            output.as_mut().copy_from_slice(given);
-            if !guarded {
-                *own = output;
-                continue;
-            }
-            let Some(inside) = swarm.internals(robot) else { continue };
-            // A robot without neighbors keeps the command of its failsafe.
-            if !inside.neighbors.is_empty() {
+    /// Command of one robot after the safety gate.
+    fn guarded(&self, robot: usize, command: OutputOf<W>, links: &Links) -> OutputOf<W> {
+        let states = &self.aloft.states;
+        match self.swarm.swarm().internals(robot) {
+            Some(inside) if self.decided && inside.neighbors.is_empty() => self.aloft.commands[robot],
+            Some(inside) if self.decided => {
                 let others = inside.neighbors.iter().map(|(_, _, state)| *state);
-                *own = gate::guard_command(&self.task, inside.state, others, &output).0;
+                gate::guard_command(&self.task, inside.state, others, &command).0
+            }
+            _ => {
+                let others = links.of(robot).iter().map(|&other| &states[other as usize]);
+                gate::guard_command(&self.task, &states[robot], others, &command).0
             }
         }
+    }
+
+    /// Links of the robots at their present positions.
+    fn present_links(&self) -> Links {
+        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::position).collect();
+        let mut links = Links::default();
+        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.scenario, &mut links);
+        links
     }
 }
 
@@ -173,10 +197,23 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
         self.swarm.swarm().learns()
     }
 
+    fn model(&self) -> Option<Arc<ModelFile>> {
+        self.swarm.weights().cloned()
+    }
+
     fn set_states(&mut self, states: &[f32]) {
         for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
             *state = StateOf::<W>::from_array(wdgnn_core::tensor::Array::gather(numbers));
         }
+    }
+
+    fn has_states(&self, states: &[f32]) -> bool {
+        let mut rows = self.aloft.states.iter().zip(states.chunks_exact(self.sizes.state));
+        rows.all(|(state, numbers)| state.to_array().as_ref() == numbers)
+    }
+
+    fn is_decided(&self) -> bool {
+        self.decided
     }
 
     fn decide(&mut self) -> Result {
@@ -187,20 +224,36 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
         Ok(())
     }
 
-    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool) {
-        if let Some(commands) = commands {
-            self.set_commands(commands, guarded);
+    fn guard(&self, commands: &[f32]) -> Vec<f32> {
+        let links = self.present_links();
+        let guarded = commands.chunks_exact(self.sizes.outputs).enumerate().map(|(robot, numbers)| {
+            let mut command = <W::Task as SimTask>::zero_command();
+            command.as_mut().copy_from_slice(numbers);
+            self.guarded(robot, command, &links)
+        });
+        guarded.flat_map(|command| command.as_ref().to_vec()).collect()
+    }
+
+    fn end_tick(&mut self, commands: Option<&[f32]>, states: Option<&[f32]>) {
+        let numbers = commands.map(|commands| commands.chunks_exact(self.sizes.outputs));
+        for (own, given) in self.aloft.commands.iter_mut().zip(numbers.into_iter().flatten()) {
+            own.as_mut().copy_from_slice(given);
         }
         // The digest never fails.
         let _never_fails = self.digest.observe(&self.aloft.moment(self.swarm.swarm()));
-        self.aloft.advance(&self.task);
+        if let Some(states) = states {
+            self.set_states(states);
+            self.aloft.tick += 1;
+        } else {
+            self.aloft.advance(&self.task);
+        }
         self.decided = false;
     }
 
     fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32> {
         for done in 0..ticks {
             self.decide()?;
-            self.move_robots(None, false);
+            self.end_tick(None, None);
             if Instant::now() >= deadline {
                 return Ok(done + 1);
             }
@@ -268,8 +321,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
         let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
         let mut commands = Vec::new();
         let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::position).collect();
-        let mut links = Links::default();
-        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.scenario, &mut links);
+        let links = self.present_links();
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
         expert
             .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;

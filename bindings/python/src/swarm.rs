@@ -18,7 +18,7 @@ use wdgnn_link::security::key;
 use wdgnn_sim::world::scenario::ROBOTS;
 
 use crate::{
-    arrays::{Arrays, check_commands, edge_array},
+    arrays::{Arrays, check_rows, edge_array},
     error::raise,
     faults, model,
     running_swarm::RunningSwarm,
@@ -40,7 +40,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// >>> swarm.states.shape, swarm.commands.shape, swarm.wide.shape
 /// ((50, 4), (50, 2), (50, 48))
 /// >>> swarm
-/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0021, digest b0419b0c6a829468>
+/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0000, digest 6b2f333265ea4d3f>
 ///
 /// `task`: name of the task; `wdgnn.TASKS` lists them.
 /// `robots`, `radius` (radio range in m), `speed` (maximum starting speed per axis in m/s) [those of the task].
@@ -120,38 +120,89 @@ impl Swarm {
 
     /// Runs the first half of a tick: robots sense, exchange messages, infer and learn.
     ///
-    /// Updates `commands`, `outputs`, `taps` and `wide`. The next `step` continues with the motion.
+    /// Updates `commands`, `outputs`, `taps` and `wide`. The next `step` ends the tick. A tick has one decision: a second call
+    /// before `step` raises `wdgnn.Error`, and states that changed after `decide` raise `ValueError`.
+    ///
+    /// >>> from wdgnn import Swarm
+    /// >>> swarm = Swarm(robots=5)
+    /// >>> swarm.decide()
+    /// >>> swarm.decide()
+    /// Traceback (most recent call last):
+    /// wdgnn.Error: tick 0 is decided: end it with step(), or with step(states=...) for motion from outside
     fn decide(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.write_states(py)?;
         let running = running(&mut self.running);
+        if running.is_decided() {
+            let tick = running.tick();
+            return Err(crate::error::Error::new_err(format!(
+                "tick {tick} is decided: end it with step(), or with step(states=...) for motion from outside"
+            )));
+        }
+        self.arrays.write_states(py, running)?;
         py.detach(|| running.decide()).map_err(raise)?;
         self.update_arrays(py)
     }
 
-    /// Runs one tick. Returns `None`.
+    /// Runs one tick, or its second half after `decide`. Returns `None`.
     ///
     /// `commands`: array with one row per robot that replaces the robots’ own commands, for flocking in m/s².
-    /// `guard`: whether these commands pass the safety gate of the robots, which limits them and avoids collisions.
-    #[pyo3(signature = (commands=None, *, guard=false))]
+    /// `states`: array with one row per robot that replaces the motion, for robots in another simulator.
+    /// `guard`: whether these commands pass the safety gate of the robots, see the method `guard`.
+    ///
+    /// >>> from wdgnn import Swarm
+    /// >>> swarm = Swarm(robots=5)
+    /// >>> swarm.decide()
+    /// >>> outside = swarm.states.copy()
+    /// >>> outside[:, 2:] += swarm.period * swarm.commands     # motion of another simulator
+    /// >>> swarm.step(states=outside)
+    /// >>> swarm.tick, bool((swarm.states == outside).all())
+    /// (1, True)
+    #[pyo3(signature = (commands=None, *, states=None, guard=false))]
     fn step(
         &mut self,
         py: Python<'_>,
         commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
+        states: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
         guard: bool,
     ) -> PyResult<()> {
-        let commands = commands
-            .as_ref()
-            .map(|commands| check_commands(commands, self.locked(RunningSwarm::sizes)))
-            .transpose()?;
-        self.write_states(py)?;
+        let sizes = self.locked(RunningSwarm::sizes);
+        let commands = commands.as_ref().map(|rows| check_rows("commands", rows, sizes.commands_shape()));
+        let states = states.as_ref().map(|rows| check_rows("states", rows, sizes.states_shape()));
+        let (commands, states) = (commands.transpose()?, states.transpose()?);
+        if states.is_none() || !self.locked(RunningSwarm::is_decided) {
+            self.write_states(py)?;
+        }
         let running = running(&mut self.running);
         py.detach(|| {
             running.decide()?;
-            running.move_robots(commands, guard);
+            let guarded = commands.filter(|_| guard).map(|commands| running.guard(commands));
+            running.end_tick(guarded.as_deref().or(commands), states);
             Ok(())
         })
         .map_err(raise)?;
         self.update_arrays(py)
+    }
+
+    /// Commands after the safety gate of the robots, which limits them and avoids collisions. Nothing else changes.
+    ///
+    /// After `decide`, each robot avoids the neighbors that it uses, and a robot without neighbors keeps the command of its
+    /// failsafe. Before `decide`, and without a network, it avoids all robots in range. The option `guard` of the swarm sets
+    /// the distances.
+    ///
+    /// >>> from wdgnn import Swarm
+    /// >>> swarm = Swarm(robots=5)
+    /// >>> import numpy as np
+    /// >>> swarm.guard(np.full((5, 2), 50.0)).max()
+    /// np.float32(10.0)
+    fn guard<'py>(
+        &mut self,
+        py: Python<'py>,
+        commands: PyArrayLike2<'_, f32, AllowTypeChange>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let shape = self.locked(RunningSwarm::sizes).commands_shape();
+        let commands = check_rows("commands", &commands, shape)?;
+        self.write_states(py)?;
+        let guarded = running(&mut self.running).guard(commands);
+        guarded.into_pyarray(py).reshape(shape)
     }
 
     /// Runs `ticks` ticks without holding Python’s lock. Returns `None`: the results are in the attributes of the swarm.
@@ -348,6 +399,16 @@ impl Swarm {
     #[getter]
     fn online(&self) -> bool {
         self.locked(RunningSwarm::learns)
+    }
+
+    /// Network of the robots. `None` for a baseline.
+    ///
+    /// >>> from wdgnn import Swarm
+    /// >>> Swarm(robots=5, profile="dot154").model.header["interval"]
+    /// 5
+    #[getter]
+    fn model(&self) -> Option<model::Model> {
+        self.locked(RunningSwarm::model).map(|file| model::Model { file })
     }
 
     /// Name of the link profile.

@@ -9,7 +9,9 @@ use wdgnn_sim::{
     error::{Error, Result},
     medium::options::Faults,
     model::ModelFile,
+    models,
     profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::{in_memory::Online, networks::Network, radio_swarm::RadioConfig},
     world::{Environment, Scenario, World, flock::Flock},
@@ -100,6 +102,14 @@ pub struct SwarmConfig {
     pub purpose: Purpose,
 }
 
+/// Default network of the task, which `host-sim eval` flies.
+fn default_model<W: Environment>(profile: Profile) -> Result<ModelFile> {
+    if W::NAME == <Flock<2> as World>::NAME {
+        return models::for_profile(RecipeName::Through, profile);
+    }
+    W::model(profile)
+}
+
 /// Name of the controller with a network.
 pub const NETWORK: &str = "network";
 
@@ -144,7 +154,7 @@ impl SwarmConfig {
     fn network<W: Environment>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
             Some(model) => model.clone(),
-            None => Arc::new(W::model(self.profile)?),
+            None => Arc::new(default_model::<W>(self.profile)?),
         };
         self.profile.check(&model)?;
         let robots = start.states.len();

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wdgnn import Model, Swarm, wire
+from wdgnn import Swarm, wire
 
 ROTATION_TICK = 160
 
@@ -22,7 +22,7 @@ def keys(host_sim, tmp_path_factory):
 
 def robot(keys, address, **options):
     own = {"address": address, "personal_key": (keys / f"robots/robot-{address}.key").read_bytes().strip(), **options}
-    return wire.Codec("flocking", "dot154", Model.named("flocking-dot154"), (keys / "swarm.key").read_bytes(), **own)
+    return wire.Codec("flocking", "dot154", Swarm(profile="dot154").model, (keys / "swarm.key").read_bytes(), **own)
 
 
 def beacon(codec, address, tick):
@@ -84,7 +84,8 @@ def test_key_rotation_of_a_swarm_has_the_digest_of_the_simulator(digest, tmp_pat
     )
     swarm.run(200)
     words = "--robots 8 --ticks 200 --profile dot154 --fault rekey=20-150 --fault expel=3 --fault peer-auth --seed 3"
-    assert swarm.digest() == digest(*words.split(), "--key", str(key))
+    swarm.model.save(tmp_path / "model.wdgnn")
+    assert swarm.digest() == digest(*words.split(), "--key", str(key), "--model", str(tmp_path / "model.wdgnn"))
 
 
 @pytest.mark.parametrize(

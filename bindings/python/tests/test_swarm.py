@@ -1,6 +1,7 @@
 """Runs, arrays, options and results of `Swarm`."""
 
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -22,9 +23,18 @@ def run_swarm(ticks=60, **options):
 
 
 @pytest.mark.parametrize("task", wdgnn.TASKS)
-def test_every_task_has_the_digest_of_the_simulator(digest, task):
-    expected = digest("--task", task, "--robots", "12", "--ticks", "60", "--seed", "5")
-    assert run_swarm(task=task, robots=12, seed=5).digest() == expected
+def test_every_task_has_the_digest_of_the_simulator(digest, task, tmp_path):
+    swarm = run_swarm(task=task, robots=12, seed=5)
+    swarm.model.save(tmp_path / "model.wdgnn")
+    arguments = ["--task", task, "--robots", "12", "--ticks", "60", "--seed", "5"]
+    assert swarm.digest() == digest(*arguments, "--model", str(tmp_path / "model.wdgnn"))
+
+
+def test_the_default_network_is_that_of_eval(host_sim, tmp_path):
+    arguments = ["--robots", "10", "--ticks", "20", "--swarms", "1", "--seed", "1", "--report", str(tmp_path / "eval.html")]
+    evaluated = json.loads(host_sim("eval", "--json", *arguments))
+    total = run_swarm(ticks=20, robots=10, seed=1, online=False).results()["total"]
+    assert evaluated["controllers"]["wd-gnn"]["total"]["mean"] == pytest.approx(total, rel=1e-6)
 
 
 def test_faults_and_keys_have_the_digest_of_the_simulator(digest, tmp_path):
@@ -33,6 +43,8 @@ def test_faults_and_keys_have_the_digest_of_the_simulator(digest, tmp_path):
     arguments = "--robots 10 --ticks 60 --profile dot154 --fault drop-chance=0.3 --fault burst=3 --fault kill=3@20 --fault reboot=4@30 --fault liars=STATE:0.1"
     faults = {"drop_chance": 0.3, "burst": 3, "kill": "3@20", "reboot": ["4@30"], "liars": "STATE:0.1"}
     options = {"robots": 10, "profile": "dot154", "faults": faults}
+    Swarm(**options).model.save(tmp_path / "model.wdgnn")
+    arguments += f" --model {tmp_path / 'model.wdgnn'}"
     assert run_swarm(**options).digest() == digest(*arguments.split())
     sealed = run_swarm(**options, key=key.read_bytes())
     assert sealed.digest() == digest(*arguments.split(), "--key", str(key))
@@ -96,6 +108,85 @@ def test_changed_states_apply_at_the_next_tick():
     assert swarm.scores[0] == 0.0
 
 
+def test_a_tick_has_one_decision():
+    swarm = Swarm(robots=4)
+    swarm.decide()
+    first = swarm.commands.copy()
+    with pytest.raises(wdgnn.Error, match=r"^tick 0 is decided: end it with step\(\), or with step\(states=\.\.\.\)"):
+        swarm.decide()
+    swarm.step()
+    swarm.decide()
+    assert swarm.tick == 1 and not np.array_equal(swarm.commands, first)
+
+
+def test_states_that_change_after_the_decision_are_rejected():
+    swarm = Swarm(robots=4)
+    swarm.decide()
+    swarm.states[:, 2:] += 1.0
+    for call in (swarm.step, swarm.expert, lambda: swarm.run(1)):
+        with pytest.raises(ValueError, match=r"states changed after decide\(\): pass states from outside with step\(states="):
+            call()
+    swarm.step(states=Swarm(robots=4).states)
+    assert swarm.tick == 1
+
+
+def test_states_from_outside_end_a_tick_without_motion():
+    own, outside = Swarm(robots=12), Swarm(robots=12)
+    for _ in range(30):
+        own.decide()
+        commands, states = own.commands.copy(), own.states.copy()
+        states[:, :2] += 0.01 * states[:, 2:] + 0.5 * 0.01**2 * commands
+        states[:, 2:] += 0.01 * commands
+        own.step()
+        outside.decide()
+        outside.step(states=states)
+        np.testing.assert_allclose(outside.states, own.states, atol=1e-6)
+        outside.states[:] = own.states      # to the last bit
+    assert outside.digest() == own.digest() and outside.tick == 30 and len(outside.scores) == 30
+
+
+def test_a_tick_from_outside_needs_no_decision_before():
+    swarm = Swarm(robots=4)
+    commands = np.full((4, 2), 0.5, np.float32)
+    swarm.step(commands, states=np.ones((4, 4)))
+    assert swarm.tick == 1 and (swarm.states == 1.0).all() and (swarm.commands == 0.5).all()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_states_must_be_finite(number):
+    message = f"^states must be finite, got {str(number).lower()} for robot 2$"
+    swarm = Swarm(robots=4)
+    swarm.states[2, 1] = number
+    for call in (swarm.decide, swarm.step, swarm.expert, lambda: swarm.run(3)):
+        with pytest.raises(ValueError, match=message):
+            call()
+    states = swarm.states.copy()
+    swarm.states[2, 1] = 0.0
+    with pytest.raises(ValueError, match=message):
+        swarm.step(states=states)
+    with pytest.raises(ValueError, match=r"states must have the shape \[4, 4\], got \[4, 2\]"):
+        swarm.step(states=states[:, :2])
+    assert swarm.tick == 0
+    swarm.run(5)
+    assert swarm.tick == 5 and np.isfinite(swarm.states).all()
+
+
+@pytest.mark.parametrize("controller", ["network", "averaging-1-hop", "expert"])
+def test_guarded_commands_are_applied_under_every_controller(controller):
+    swarm = Swarm(robots=6, controller=controller)
+    swarm.step(np.full((6, 2), 50.0), guard=True)
+    assert swarm.commands.max() == 10.0
+    # Two robots approach each other; the others are far away.
+    swarm.states[:, :2] = 10.0 * np.arange(12).reshape(6, 2)
+    swarm.states[:, 2:] = 0.0
+    swarm.states[:2] = [[0.0, 0.0, 1.0, 0.0], [0.16, 0.0, -1.0, 0.0]]
+    guarded = swarm.guard(np.zeros((6, 2)))
+    assert guarded[0, 0] < -1.0 and guarded[1, 0] > 1.0 and not guarded[2:].any()
+    assert swarm.tick == 1
+    swarm.step(np.zeros((6, 2)), guard=True)
+    np.testing.assert_array_equal(swarm.commands[:2], guarded[:2])
+
+
 def test_links_connect_robots_within_the_radio_range():
     swarm = Swarm(robots=20, radius=1.5)
     places = swarm.states[:, :2].copy()
@@ -145,8 +236,8 @@ def test_commands_of_the_expert_reduce_the_score():
         ({"profile": "wifi"}, ValueError, "unknown profile wifi"),
         ({"model": "missing.wdgnn"}, OSError, "cannot read missing.wdgnn"),
         ({"model": "flocking-3d"}, wdgnn.Error, "was trained for the task flocking-3d, not for flocking"),
-        ({"model": "flocking-dot154"}, ValueError, "one exchange every 5 ticks, but profile exact has one every tick"),
-        ({"model": "flocking-wd-gnn", "profile": "dot154"}, ValueError, "one exchange every tick, but profile dot154"),
+        ({"model": "through-dot154"}, ValueError, "one exchange every 5 ticks, but profile exact has one every tick"),
+        ({"model": "through-wd-gnn", "profile": "dot154"}, ValueError, "one exchange every tick, but profile dot154"),
         ({"faults": {"drop_chance": 2}}, ValueError, "drop_chance must be a number between 0 and 1, got 2"),
         ({"faults": {"drop_chance": "x"}}, ValueError, "drop_chance must be a number between 0 and 1, got x"),
         ({"faults": {"burst": 5}}, ValueError, "burst has no effect without drop_chance"),
@@ -188,7 +279,7 @@ def test_rejected_frames_are_counted_by_reason():
 
 def test_a_swarm_outlives_the_python_object_of_its_model():
     expected = run_swarm(robots=6).digest()
-    model = Model.from_bytes(bytes(Model.named("flocking-wd-gnn")))
+    model = Model.from_bytes(bytes(Swarm(robots=6).model))
     swarm = Swarm(robots=6, model=model)
     del model
     gc.collect()

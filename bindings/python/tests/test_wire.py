@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from wdgnn import Model, Swarm, wire
+from wdgnn import Swarm, wire
 
 INTEROP = pathlib.Path(__file__).resolve().parents[3] / "tests" / "interop"
 sys.path.insert(0, str(INTEROP))
@@ -91,7 +91,7 @@ def test_both_implementations_agree_on_frames_and_noise(profile, key):
 def test_frames_of_a_swarm_are_decoded():
     swarm = Swarm(robots=4, faults={"skew": 1})
     swarm.step()
-    codec = wire.Codec("flocking", "exact", Model.named("flocking-wd-gnn"))
+    codec = wire.Codec("flocking", "exact", swarm.model)
     senders = [codec.decode(frame).sender for sent in swarm.frames for frame in sent]
     assert senders == [0, 1, 2, 3]
     with pytest.raises(wire.FrameError, match="model"):

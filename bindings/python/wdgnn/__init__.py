@@ -11,6 +11,7 @@ True
 | module | content |
 |---|---|
 | `wdgnn.wire` | encoding and decoding of radio frames |
+| `wdgnn.worlds` | swarms in simulators that others wrote |
 | `wdgnn.envs` | environments for reinforcement learning |
 | `wdgnn.torch` | the network in torch |
 | `wdgnn.plot` | figures from files of `host-sim` |

@@ -1,10 +1,10 @@
 """Encoding and decoding of radio frames with the code of the robots. `docs/wire-format.md` specifies the bytes.
 
->>> from wdgnn import Swarm, Model, wire
+>>> from wdgnn import Swarm, wire
 >>> swarm = Swarm(robots=5, seed=1, profile="dot154", faults={"drop_chance": 0.1})
 >>> swarm.step()
 >>> frames = [frame for sent in swarm.frames for frame in sent]
->>> codec = wire.Codec("flocking", "dot154", Model.named("flocking-dot154"))
+>>> codec = wire.Codec("flocking", "dot154", swarm.model)
 >>> beacon = codec.decode(frames[0])
 >>> beacon.sender, len(beacon.taps), beacon.wide_range
 (0, 18, (0, 12))
