@@ -48,9 +48,10 @@ def main():
         write("weights", model.stem, model.read_bytes())
     behind_seals()
     header = bytes.fromhex("4188074457ffff030000")
-    write("gateway", "send", cobs(part(struct.pack("<BHQ", 33, 1, 9000) + header + bytes(range(100)))))
-    write("gateway", "heard", cobs(part(struct.pack("<BQ", 17, 1) + header + bytes(range(1, 101)))))
-    write("gateway", "time", cobs(part(struct.pack("<BQHH", 20, 5000, 0, 0))))
+    # Variants and fields of postcard: varints of 9,000 and 5,000, lengths of 110 and 100.
+    write("gateway", "send", cobs(part(b"\1\1\xa8\x46\x6e" + header + bytes(range(100)))))
+    write("gateway", "sealed", cobs(part(b"\1\1\1\xc8\1\5\x64" + bytes(range(1, 101)))))
+    write("gateway", "time", cobs(part(b"\7\x88\x27\0\0")))
     head = part(struct.pack("<IIII", MODEL, 3, 4096, 10096))
     write("restart", "record", head + part(struct.pack("<48f", *[0.1] * 48)))
     write("restart", "personal", head + part(bytes(192)) + part(struct.pack("<3f", 1, 0, 0)))

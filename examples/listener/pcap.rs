@@ -7,6 +7,9 @@ const DOT154_WITHOUT_CHECKSUM: u32 = 230;
 /// Bytes before a frame on IEEE 802.15.4: the MAC header and the slot.
 const MAC_BYTES: usize = 10;
 
+/// First bytes of a capture with little-endian numbers and times in microseconds.
+pub const MAGIC: [u8; 4] = 0xa1b2_c3d4_u32.to_le_bytes();
+
 /// Returns the frames of a capture with their times in microseconds.
 pub fn frames(capture: &[u8]) -> Option<Vec<(u64, Vec<u8>)>> {
     let word = |bytes: &[u8], at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));

@@ -81,14 +81,17 @@ fn with_gateway(gateway: &[u8]) -> (Option<i32>, String) {
 #[cfg(unix)]
 #[test]
 fn silent_outdated_and_foreign_gateways_are_reported_in_one_line() {
-    use wdgnn_protocol::gateway::{FromGateway, MAX_MESSAGE};
+    use wdgnn_link::tdma::SlotTiming;
+    use wdgnn_protocol::event::{GatewayEvent, Hello, MAX_EVENT_LEN};
 
-    let mut other = [0; MAX_MESSAGE];
-    let length = FromGateway::OtherVersion(9).encode(&mut other).expect("room");
+    let mut other = [0; MAX_EVENT_LEN];
+    let timing = SlotTiming { period: 0, interval: 0, slots: 0, lead: 0, slot: 0, delay: 0, retry: 0 };
+    let hello = Hello { version: 9, profile: 2, boot_id: 0, timing };
+    let length = GatewayEvent::Hello(hello).encode(&mut other).expect("room");
     for (said, sentence) in [
         (&[][..], "is silent: is it flashed"),
         (b"NMEA\0$GPGGA\0", "is not a gateway: its messages are unknown"),
-        (&other[..length], "the gateway has message version 9, this program 1"),
+        (&other[..length], "the gateway has message version 9, this program 2"),
     ] {
         let (code, told) = with_gateway(said);
         assert_eq!(code, Some(2), "{told}");

@@ -9,7 +9,7 @@ use wdgnn_emulation::{
     chips,
     gateway::flight::{Flight, Settings},
 };
-use wdgnn_protocol::gateway::BAUD;
+use wdgnn_protocol::event::BAUD;
 
 use crate::{
     chips::{flight, key, natively, settings, weights},
@@ -57,6 +57,8 @@ pub struct Mixed {
     all: chips::Settings,
     /// Velocity variation of all robots at every hundredth of a second.
     pub variation: Vec<f64>,
+    /// All bytes from the gateway.
+    pub recorded: Vec<u8>,
 }
 
 impl Mixed {
@@ -76,6 +78,7 @@ impl Mixed {
             takes: 0,
             answers: VecDeque::new(),
             variation: Vec::new(),
+            recorded: Vec::new(),
         }
     }
 
@@ -86,6 +89,7 @@ impl Mixed {
         let station = &mut self.chips.air.stations[self.gateway];
         let said = std::mem::take(&mut station.chip.peripherals().uarte.tx_bytes);
         let said: Vec<u8> = said.into_iter().map(|(_, byte)| byte).collect();
+        self.recorded.extend(&said);
         let answer = self.simulated.hear(&said).expect("a gateway");
         self.answers.push_back((now + self.takes, answer));
         while let Some((_, answer)) = self.answers.pop_front_if(|(due, _)| *due <= now) {

@@ -3,9 +3,7 @@
 //! The companion is an autopilot, a motion-capture bridge or a PC (`firmware/companion.py`). It
 //! sends poses; the robot sends accelerations and a status, 100 times a second each.
 //!
-//! A message is its kind, the postcard bytes of its fields and a CRC-32 over both, in one COBS
-//! frame that ends with a zero byte. A receiver that joins late or loses bytes resynchronizes at
-//! the next zero.
+//! A message is its kind and the postcard bytes of its fields, on the line as in [`line`].
 //!
 //! | message | kind | from | content, little-endian |
 //! |---|--:|---|---|
@@ -27,12 +25,10 @@ use wdgnn_robot::{
     },
 };
 
+use crate::line;
+
 /// Length of the longest message: a key (1 + 40), its checksum (4), COBS (1) and the zero.
 pub const MAX_MESSAGE: usize = 47;
-
-/// CRC-32/ISO-HDLC. Table-driven (1 KB), because the bitwise form takes an eighth of a robot's
-/// processor time.
-pub static CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// Message with a kind.
 pub trait Message {
@@ -211,45 +207,13 @@ pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8]) -> Option<u
     let (kind, rest) = plain.split_first_mut()?;
     *kind = M::KIND;
     let length = 1 + postcard::to_slice(message, rest).ok()?.len();
-    let checksum = CHECKSUM.checksum(plain.get(..length)?).to_le_bytes();
-    *plain.get_mut(length..)?.first_chunk_mut()? = checksum;
-    let length = cobs::try_encode(plain.get(..length + checksum.len())?, frame).ok()?;
-    *frame.get_mut(length)? = 0;
-    Some(length + 1)
-}
-
-/// Decodes COBS in place and returns the decoded length; `None` for an invalid frame.
-///
-/// The `cobs` crate's decoder indexes by received bytes, which could panic, and an image with a
-/// reachable panic does not link.
-pub(crate) fn cobs_decode(frame: &mut [u8]) -> Option<usize> {
-    let (mut read, mut write) = (0, 0);
-    while read < frame.len() {
-        let code = usize::from(*frame.get(read)?);
-        read += 1;
-        for _ in 1..code {
-            let byte = *frame.get(read)?;
-            *frame.get_mut(write)? = byte;
-            (read, write) = (read + 1, write + 1);
-        }
-        match code {
-            0 => return None,
-            // A zero byte, except at the end of the frame and after a run of 254 bytes.
-            1..255 if read < frame.len() => {
-                *frame.get_mut(write)? = 0;
-                write += 1;
-            }
-            _ => {}
-        }
-    }
-    Some(write)
+    line::seal(&mut plain, length, frame)
 }
 
 /// Decodes a message of kind `M` without its final zero.
 #[must_use]
 pub fn decode<M: Message + DeserializeOwned>(frame: &mut [u8]) -> Option<M> {
-    let length = cobs_decode(frame)?;
-    parse(frame.get(..length)?)
+    parse(line::open(frame)?)
 }
 
 /// Message from a companion.
@@ -265,30 +229,19 @@ impl CompanionMessage {
     /// Decodes a message without its final zero.
     #[must_use]
     pub fn decode(frame: &mut [u8]) -> Option<Self> {
-        let length = cobs_decode(frame)?;
-        let content = frame.get(..length)?;
-        parse(content).map(Self::Pose).or_else(|| parse(content).map(Self::Key))
+        let plain = line::open(frame)?;
+        parse(plain).map(Self::Pose).or_else(|| parse(plain).map(Self::Key))
     }
 }
 
-/// Parses a COBS-decoded message of kind `M`.
-fn parse<M: Message + DeserializeOwned>(content: &[u8]) -> Option<M> {
-    let (plain, checksum) = content.split_last_chunk()?;
+/// Parses a message of kind `M` without its checksum.
+fn parse<M: Message + DeserializeOwned>(plain: &[u8]) -> Option<M> {
     let (kind, fields) = plain.split_first()?;
-    if *kind != M::KIND {
-        return None;
-    }
-    let (message, rest) = postcard::take_from_bytes(fields).ok()?;
-    let good = rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*checksum);
-    good.then_some(message)
+    if *kind == M::KIND { line::parse(fields) } else { None }
 }
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use super::*;
 
     #[test]
@@ -307,25 +260,5 @@ mod tests {
         assert_eq!(encode(&key, &mut frame), Some(MAX_MESSAGE), "longest message");
         assert_eq!(CompanionMessage::decode(&mut frame[..MAX_MESSAGE - 1]), Some(CompanionMessage::Key(key)));
         assert_eq!((key.frame()[19], key.frame()[20]), (0xf1, 7));
-    }
-
-    #[test]
-    fn cobs_decoding_matches_the_cobs_crate() {
-        let mut number = 1_u32;
-        for length in 0..400 {
-            // Many zeros, so that runs of all lengths occur.
-            let plain: Vec<u8> = (0..length)
-                .map(|_| {
-                    number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    if number >> 29 == 0 || length > 300 { (number >> 16) as u8 } else { 0 }
-                })
-                .collect();
-            let mut stuffed = cobs::encode_vec(&plain);
-            assert_eq!(cobs_decode(&mut stuffed), Some(plain.len()), "{length} bytes");
-            assert_eq!(stuffed[..plain.len()], plain);
-        }
-        for bad in [&[0_u8][..], &[5, 1, 2], &[1, 0, 1], &[255, 7]] {
-            assert_eq!(cobs_decode(&mut bad.to_vec()), None, "{bad:?}");
-        }
     }
 }

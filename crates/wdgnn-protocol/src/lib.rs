@@ -2,8 +2,8 @@
 //!
 //! * [`mac`] — the header of a robot's broadcast on IEEE 802.15.4.
 //! * [`companion`] — serial messages between a robot and its companion computer.
-//! * [`event`] — frames that a gateway received, decoded for programs on a PC.
-//! * [`gateway`] — serial messages between a PC with simulated robots and a radio gateway.
+//! * [`event`] — messages between a radio gateway and a PC.
+//! * [`line`] — the framing of messages on serial lines.
 //! * [`emulation`] — pipe messages between the simulator and an emulated robot.
 //!
 //! This crate encodes and decodes messages; `firmware` and `host-sim` transport them.
@@ -15,5 +15,5 @@
 pub mod companion;
 pub mod emulation;
 pub mod event;
-pub mod gateway;
+pub mod line;
 pub mod mac;

@@ -6,14 +6,10 @@
 #![no_std]
 #![no_main]
 
-use firmware::{
-    board::ThisBoard,
-    io::gateway::GatewayQueues,
-    wdgnn_protocol::gateway::{FromGateway, MAX_FRAME},
-};
+use firmware::{board::ThisBoard, io::gateway::GatewayQueues, wdgnn_protocol::event::MAX_FRAME_LEN};
 
-/// Period of the main loop. A chunk on the serial line takes 0.64 ms, a slot 4.5 ms.
-const POLL_US: u64 = 250;
+/// Period of the main loop. The second frame must be loaded in the 511 µs between two slots.
+const POLL_US: u64 = 125;
 /// Period of the time message.
 const TIME_REPORT_US: u64 = 1_000;
 
@@ -25,14 +21,21 @@ fn main() -> ! {
     loop {
         // Reads the time before the events, so that all events before that time are reported.
         let now = board.now();
-        if let Some((number, result, at)) = board.send_result(now) {
-            queues.report(&FromGateway::SendDone { number, result, at });
+        let result = board.send_result(now);
+        // Before the reports, which take time: the next slot may begin soon.
+        if board.is_free()
+            && let Some(next) = queues.next_frame(board.now())
+        {
+            board.schedule(&next);
         }
-        while let Some((start, frame)) = board.receive(&mut [0; MAX_FRAME]) {
-            queues.report(&FromGateway::Received { start, frame });
+        if let Some(result) = result {
+            queues.report(&result);
         }
-        while let Some(start) = board.next_corrupt() {
-            queues.report(&FromGateway::Corrupt { start });
+        while let Some(frame) = board.receive(&mut [0; MAX_FRAME_LEN]) {
+            queues.report(&frame);
+        }
+        while let Some(corrupt) = board.next_corrupt() {
+            queues.report(&corrupt);
         }
         queues.count_lost(board.take_lost());
         if now >= last_report + TIME_REPORT_US {
@@ -40,11 +43,6 @@ fn main() -> ! {
             queues.report_time(now);
         }
         board.read_serial(now, |byte| queues.push(byte, now));
-        if board.is_free()
-            && let Some(next) = queues.next_frame(board.now())
-        {
-            board.schedule(&next);
-        }
         board.write_serial(|buffer| queues.next_chunk(buffer));
         board.sleep_until(now + POLL_US);
     }

@@ -4,8 +4,12 @@
 //! are defined in [`wdgnn_protocol::companion`].
 
 use embedded_io::{Read, ReadReady, Write};
-use wdgnn_protocol::companion::{
-    Command, CompanionMessage, FromPose, KeyMessage, MAX_MESSAGE, PlanarCommand, PoseMessage, Status, encode,
+use wdgnn_protocol::{
+    companion::{
+        Command, CompanionMessage, FromPose, KeyMessage, MAX_MESSAGE, PlanarCommand, PoseMessage, Status,
+        encode,
+    },
+    line::Deframer,
 };
 use wdgnn_robot::ports::{Actuator, Measurement, Sensor};
 
@@ -16,9 +20,7 @@ const TICK_MS: u16 = 10;
 #[derive(Debug)]
 pub struct PoseSensor<R> {
     serial: R,
-    frame: [u8; MAX_MESSAGE],
-    /// Bytes of the current frame. A value above the capacity marks a frame that is too long.
-    length: usize,
+    line: Deframer<MAX_MESSAGE>,
     number: u16,
     /// Latest key update.
     key: Option<KeyMessage>,
@@ -48,7 +50,7 @@ impl core::error::Error for PoseError {}
 impl<R: Read + ReadReady> PoseSensor<R> {
     /// Sensor on a serial line.
     pub fn new(serial: R) -> Self {
-        Self { serial, frame: [0; MAX_MESSAGE], length: 0, number: 0, key: None }
+        Self { serial, line: Deframer::default(), number: 0, key: None }
     }
 
     /// Number of the latest pose.
@@ -67,15 +69,7 @@ impl<R: Read + ReadReady> PoseSensor<R> {
     }
 
     fn push(&mut self, byte: u8) -> Option<PoseMessage> {
-        if byte != 0 {
-            if let Some(slot) = self.frame.get_mut(self.length) {
-                *slot = byte;
-            }
-            self.length = self.length.saturating_add(1);
-            return None;
-        }
-        let length = core::mem::take(&mut self.length);
-        match self.frame.get_mut(..length).and_then(CompanionMessage::decode)? {
+        match self.line.push(byte).and_then(CompanionMessage::decode)? {
             CompanionMessage::Pose(pose) => Some(pose),
             CompanionMessage::Key(key) => {
                 self.key = Some(key);

@@ -1,10 +1,11 @@
 //! Queues of a gateway: frames from the PC that wait for their slots, and messages to the PC.
 //!
-//! The messages are defined in [`wdgnn_protocol::gateway`].
+//! The messages are defined in [`wdgnn_protocol::event`].
 
 use heapless::{Deque, Vec};
 use wdgnn_protocol::{
-    gateway::{Deframer, FromGateway, Hello, MAX_FRAME, MAX_MESSAGE, SendResult, ToGateway},
+    event::{GatewayEvent, GatewayRequest, Hello, MAX_EVENT_LEN, MAX_FRAME_LEN, MAX_REQUEST_LEN, SendResult},
+    line::Deframer,
     mac,
 };
 
@@ -26,8 +27,8 @@ pub struct QueuedFrame {
     /// Frame number of the request.
     pub number: u16,
     /// Start of the slot.
-    pub at: u64,
-    frame: Vec<u8, MAX_FRAME>,
+    pub slot_us: u64,
+    frame: Vec<u8, MAX_FRAME_LEN>,
 }
 
 impl QueuedFrame {
@@ -41,7 +42,7 @@ impl QueuedFrame {
 #[derive(Debug)]
 pub struct GatewayQueues {
     hello: Hello,
-    deframer: Deframer,
+    deframer: Deframer<MAX_REQUEST_LEN>,
     frames: [Option<QueuedFrame>; MAX_FRAMES],
     outgoing: Deque<u8, TX_BUFFER_LEN>,
     lost: u16,
@@ -59,14 +60,14 @@ impl GatewayQueues {
             lost: 0,
             malformed: 0,
         };
-        queues.report(&FromGateway::Hello(hello));
+        queues.report(&GatewayEvent::Hello(hello));
         queues
     }
 
-    /// Queues a message to the PC. Counts it as lost if it does not fit as a whole.
-    pub fn report(&mut self, message: &FromGateway<'_>) {
-        let mut bytes = [0; MAX_MESSAGE];
-        let whole = message.encode(&mut bytes).and_then(|length| bytes.get(..length));
+    /// Queues an event for the PC. Counts it as lost if it does not fit as a whole.
+    pub fn report(&mut self, event: &GatewayEvent<'_>) {
+        let mut bytes = [0; MAX_EVENT_LEN];
+        let whole = event.encode(&mut bytes).and_then(|length| bytes.get(..length));
         match whole.filter(|whole| self.outgoing.len() + whole.len() <= TX_BUFFER_LEN) {
             Some(whole) => whole.iter().for_each(|byte| _ = self.outgoing.push_back(*byte)),
             None => self.lost = self.lost.wrapping_add(1),
@@ -79,8 +80,8 @@ impl GatewayQueues {
     }
 
     /// Reports the current time. All earlier events must have been reported.
-    pub fn report_time(&mut self, now: u64) {
-        self.report(&FromGateway::Time { now, lost: self.lost, malformed: self.malformed });
+    pub fn report_time(&mut self, time_us: u64) {
+        self.report(&GatewayEvent::Time { time_us, lost: self.lost, malformed: self.malformed });
     }
 
     /// Moves the next bytes for the serial line to `buffer`.
@@ -96,11 +97,11 @@ impl GatewayQueues {
     /// Processes a byte from the PC.
     pub fn push(&mut self, byte: u8, now: u64) {
         let Some(bytes) = self.deframer.push(byte) else { return };
-        match ToGateway::decode(bytes) {
-            Some(ToGateway::Query { .. }) => self.report(&FromGateway::Hello(self.hello)),
-            Some(ToGateway::Send { number, at, frame }) => {
-                if let Err(result) = enqueue(&mut self.frames, number, at, frame, now) {
-                    self.report(&FromGateway::SendDone { number, result, at: now });
+        match GatewayRequest::decode(bytes) {
+            Some(GatewayRequest::Query) => self.report(&GatewayEvent::Hello(self.hello)),
+            Some(GatewayRequest::Send { number, slot_us, frame }) => {
+                if let Err(result) = enqueue(&mut self.frames, number, slot_us, frame, now) {
+                    self.report(&GatewayEvent::SendDone { number, result, time_us: now });
                 }
             }
             None => self.malformed = self.malformed.wrapping_add(1),
@@ -112,12 +113,13 @@ impl GatewayQueues {
     pub fn next_frame(&mut self, now: u64) -> Option<QueuedFrame> {
         loop {
             let queued = self.frames.iter_mut().filter(|slot| slot.is_some());
-            let first = queued.min_by_key(|slot| slot.as_ref().map(|frame| frame.at))?;
-            let next = first.take_if(|frame| frame.at < now + LOAD_AHEAD_US)?;
-            if next.at >= now + MARGIN_US {
+            let first = queued.min_by_key(|slot| slot.as_ref().map(|frame| frame.slot_us))?;
+            let next = first.take_if(|frame| frame.slot_us < now + LOAD_AHEAD_US)?;
+            if next.slot_us >= now + MARGIN_US {
                 return Some(next);
             }
-            self.report(&FromGateway::SendDone { number: next.number, result: SendResult::Late, at: now });
+            let (number, result) = (next.number, SendResult::Late);
+            self.report(&GatewayEvent::SendDone { number, result, time_us: now });
         }
     }
 }
@@ -126,18 +128,18 @@ impl GatewayQueues {
 fn enqueue(
     frames: &mut [Option<QueuedFrame>],
     number: u16,
-    at: u64,
+    slot_us: u64,
     frame: &[u8],
     now: u64,
 ) -> Result<(), SendResult> {
-    if at < now + MARGIN_US {
+    if slot_us < now + MARGIN_US {
         return Err(SendResult::Late);
     }
     // The radio's retry changes a byte of the MAC header, so the frame must have one.
     let valid = mac::parse(frame).and_then(|_| Vec::from_slice(frame).ok());
-    let free = frames.iter_mut().find(|slot| slot.is_none()).filter(|_| at <= now + MAX_AHEAD_US);
+    let free = frames.iter_mut().find(|slot| slot.is_none()).filter(|_| slot_us <= now + MAX_AHEAD_US);
     let (Some(frame), Some(free)) = (valid, free) else { return Err(SendResult::Refused) };
-    *free = Some(QueuedFrame { number, at, frame });
+    *free = Some(QueuedFrame { number, slot_us, frame });
     Ok(())
 }
 
@@ -148,11 +150,12 @@ mod tests {
     use std::{vec, vec::Vec as StdVec};
 
     use wdgnn_link::tdma::{SlotInfo, SlotTiming};
-    use wdgnn_protocol::gateway::VERSION;
+    use wdgnn_protocol::event::{Arrival, VERSION};
 
     use super::*;
 
     const HELLO: Hello = Hello {
+        version: VERSION,
         profile: 2,
         boot_id: 7,
         timing: SlotTiming {
@@ -170,19 +173,19 @@ mod tests {
         [&mac::header(1, sender, SlotInfo::default())[..], &[1, 2, 3]].concat()
     }
 
-    fn receive(queues: &mut GatewayQueues, message: &ToGateway<'_>, now: u64) {
-        let mut bytes = [0; MAX_MESSAGE];
+    fn receive(queues: &mut GatewayQueues, message: &GatewayRequest<'_>, now: u64) {
+        let mut bytes = [0; MAX_REQUEST_LEN];
         let length = message.encode(&mut bytes).unwrap();
         bytes[..length].iter().for_each(|byte| queues.push(*byte, now));
     }
 
-    fn send(queues: &mut GatewayQueues, number: u16, at: u64, now: u64) {
-        receive(queues, &ToGateway::Send { number, at, frame: &frame(number) }, now);
+    fn send(queues: &mut GatewayQueues, number: u16, slot_us: u64, now: u64) {
+        receive(queues, &GatewayRequest::Send { number, slot_us, frame: &frame(number) }, now);
     }
 
-    /// Messages to the PC, read in small chunks, in debug format.
+    /// Events for the PC, read in small chunks, in debug format.
     fn reports(queues: &mut GatewayQueues) -> StdVec<std::string::String> {
-        let (mut deframer, mut reports, mut buffer) = (Deframer::default(), vec![], [0; 7]);
+        let (mut deframer, mut reports, mut buffer) = (Deframer::<MAX_EVENT_LEN>::default(), vec![], [0; 7]);
         loop {
             let chunk = queues.next_chunk(&mut buffer);
             if chunk.is_empty() {
@@ -190,14 +193,14 @@ mod tests {
             }
             for byte in chunk {
                 if let Some(bytes) = deframer.push(*byte) {
-                    reports.push(std::format!("{:?}", FromGateway::decode(bytes).unwrap()));
+                    reports.push(std::format!("{:?}", GatewayEvent::decode(bytes).unwrap()));
                 }
             }
         }
     }
 
-    fn done(number: u16, result: SendResult, at: u64) -> std::string::String {
-        std::format!("{:?}", FromGateway::SendDone { number, result, at })
+    fn done(number: u16, result: SendResult, time_us: u64) -> std::string::String {
+        std::format!("{:?}", GatewayEvent::SendDone { number, result, time_us })
     }
 
     #[test]
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn foreign_frames_distant_slots_and_a_full_queue_are_refused() {
         let mut queues = GatewayQueues::new(HELLO);
-        receive(&mut queues, &ToGateway::Send { number: 50, at: 9_000, frame: &[1; 40] }, 0);
+        receive(&mut queues, &GatewayRequest::Send { number: 50, slot_us: 9_000, frame: &[1; 40] }, 0);
         send(&mut queues, 51, u64::MAX, 0);
         for number in 0..=MAX_FRAMES as u16 {
             send(&mut queues, number, 1_000 + u64::from(number), 0);
@@ -241,17 +244,18 @@ mod tests {
         for byte in [3, 7, 0, 9, 0] {
             queues.push(byte, 0);
         }
-        receive(&mut queues, &ToGateway::Query { version: VERSION }, 0);
+        receive(&mut queues, &GatewayRequest::Query, 0);
         queues.report_time(5);
-        let hello = std::format!("{:?}", FromGateway::Hello(HELLO));
-        let time = std::format!("{:?}", FromGateway::Time { now: 5, lost: 0, malformed: 2 });
+        let hello = std::format!("{:?}", GatewayEvent::Hello(HELLO));
+        let time = std::format!("{:?}", GatewayEvent::Time { time_us: 5, lost: 0, malformed: 2 });
         assert_eq!(reports(&mut queues), [hello.clone(), hello, time]);
     }
 
     #[test]
     fn a_full_transmit_buffer_drops_and_counts_whole_messages() {
         let mut queues = GatewayQueues::new(HELLO);
-        let message = FromGateway::Received { start: 1, frame: &[9; 100] };
+        let arrival = Arrival { time_us: 1, quality: None, slot: None };
+        let message = GatewayEvent::Sealed { arrival, frame: &[9; 100] };
         let total = (0..20).map(|_| queues.report(&message)).count();
         let delivered = reports(&mut queues).len() - 1;
         assert!(delivered > 5 && delivered < total, "{delivered}");
@@ -260,7 +264,7 @@ mod tests {
         let lost = (total - delivered + 3) as u16;
         assert_eq!(
             reports(&mut queues),
-            [std::format!("{:?}", FromGateway::Time { now: 9, lost, malformed: 0 })]
+            [std::format!("{:?}", GatewayEvent::Time { time_us: 9, lost, malformed: 0 })]
         );
     }
 }

@@ -8,7 +8,7 @@ use wdgnn_link::{
     encoding::half::MAX_TAG_LEN,
     security::{key::Key, key_update::personal_key},
 };
-use wdgnn_protocol::companion::CHECKSUM;
+use wdgnn_protocol::line::CHECKSUM;
 
 use crate::{
     medium::{

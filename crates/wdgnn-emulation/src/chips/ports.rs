@@ -28,7 +28,7 @@ use rustix::{
 };
 use wdgnn_protocol::{
     companion::{Command, decode},
-    gateway,
+    event,
 };
 
 use super::{Settings, companion::BAUD};
@@ -155,7 +155,7 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
     fs::create_dir_all(folder).map_err(failed)?;
     let robots = settings.start.len();
     let links = (0..robots).map(|robot| (folder.join(format!("robot{robot}")), BAUD));
-    let links = links.chain(settings.gateway.iter().map(|_| (folder.join("gateway"), gateway::BAUD.into())));
+    let links = links.chain(settings.gateway.iter().map(|_| (folder.join("gateway"), event::BAUD.into())));
     let lines = links.map(|(link, baud)| open(&link, baud)).collect::<io::Result<Vec<_>>>();
     let mut lines = lines.map_err(failed)?;
     let mut logs = vec![vec![]; robots];

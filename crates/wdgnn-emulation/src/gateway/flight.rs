@@ -13,12 +13,15 @@ use wdgnn_link::{
     header::FrameId,
     link::{MessageLink as _, RadioLink as _},
     security::key::Key,
-    tdma::SlotTiming,
+    tdma::{SlotInfo, SlotTiming},
 };
 use wdgnn_protocol::{
     companion::{self, Command},
-    gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, SendResult, ToGateway, VERSION},
-    mac,
+    event::{
+        Arrival, GatewayEvent, GatewayRequest, Hello, MAX_EVENT_LEN, MAX_REQUEST_LEN, SendResult, VERSION,
+    },
+    line::Deframer,
+    mac::{self, HEADER_BYTES},
 };
 use wdgnn_robot::onboard::FlockingModel;
 
@@ -67,7 +70,7 @@ pub struct Flight<'w> {
     settings: Settings<'w>,
     /// Reader of all frames on the channel.
     decoder: AnyLinkOf<FlockingModel<'w>, Flocking>,
-    line: Deframer,
+    line: Deframer<MAX_EVENT_LEN>,
     gateway: Option<Hello>,
     /// Time of the gateway.
     now: u64,
@@ -120,7 +123,7 @@ impl<'w> Flight<'w> {
 
     /// Returns the first bytes for a gateway.
     pub fn greeting() -> Vec<u8> {
-        encoded(&ToGateway::Query { version: VERSION })
+        encoded(&GatewayRequest::Query)
     }
 
     /// Returns whether the gateway has identified itself.
@@ -139,7 +142,6 @@ impl<'w> Flight<'w> {
         let mut answer = Vec::new();
         for byte in bytes {
             let Some(message) = self.line.push(*byte) else { continue };
-            // A message is small and needs no further split.
             let mut message = message.to_vec();
             self.understand(&mut message, &mut answer)?;
         }
@@ -147,44 +149,55 @@ impl<'w> Flight<'w> {
     }
 
     fn understand(&mut self, message: &mut [u8], answer: &mut Vec<u8>) -> Result {
-        let mut other = message.to_vec();
-        match FromGateway::decode(message) {
-            Some(FromGateway::Hello(hello)) => self.greet(hello),
-            Some(FromGateway::OtherVersion(version)) => Err(Error::usage(format!(
-                "the gateway has message version {version}, this program {VERSION}: flash the gateway image of this version"
-            ))),
-            // Messages before the identification are ignored.
-            Some(_) if self.gateway.is_none() => Ok(()),
-            Some(FromGateway::Received { start, frame }) => {
-                self.counts.heard += 1;
-                self.overhear(start, frame, true);
-                Ok(())
-            }
-            Some(FromGateway::Corrupt { start }) => {
-                self.counts.spoilt += 1;
-                self.robots.iter_mut().for_each(|robot| robot.clock.record_broken_frame(start));
-                Ok(())
-            }
-            Some(FromGateway::SendDone { number, result, at }) => {
-                self.finish_send(number, result, at);
-                Ok(())
-            }
-            Some(FromGateway::Time { now, lost, malformed }) => {
-                self.count([lost, malformed]);
-                self.go_on(now, answer)
-            }
-            None if companion::decode::<Command>(&mut other).is_some() => Err(Error::usage(
+        if self.gateway.is_none() && companion::decode::<Command>(&mut message.to_vec()).is_some() {
+            return Err(Error::usage(
                 "there is a robot at the other end of the line, not a gateway: flash the gateway's image (docs/bring-up.md)",
-            )),
-            None => {
-                // The first fragment after opening the line may be incomplete.
-                self.counts.damaged += u64::from(self.told.is_some());
-                Ok(())
+            ));
+        }
+        let Some(event) = GatewayEvent::decode(message) else {
+            // The first fragment after opening the line may be incomplete.
+            self.counts.damaged += u64::from(self.told.is_some());
+            return Ok(());
+        };
+        match event {
+            GatewayEvent::Hello(hello) => return self.greet(hello),
+            // Events before the identification are ignored.
+            _ if self.gateway.is_none() => {}
+            GatewayEvent::Message { .. }
+            | GatewayEvent::Sealed { .. }
+            | GatewayEvent::Control { .. }
+            | GatewayEvent::Rejected { .. } => {
+                self.counts.heard += 1;
+                if let Some((Arrival { time_us, slot: Some(slot), .. }, frame)) =
+                    event.frame(&mut [0; MAX_EVENT_LEN])
+                {
+                    self.overhear(time_us, SlotInfo(slot), frame, true);
+                }
+            }
+            GatewayEvent::Foreign { .. } => {
+                self.counts.heard += 1;
+                self.counts.foreign += 1;
+            }
+            GatewayEvent::Corrupt { time_us } => {
+                self.counts.spoilt += 1;
+                self.robots.iter_mut().for_each(|robot| robot.clock.record_broken_frame(time_us));
+            }
+            GatewayEvent::SendDone { number, result, time_us } => self.finish_send(number, result, time_us),
+            GatewayEvent::Time { time_us, lost, malformed } => {
+                self.count([lost, malformed]);
+                return self.go_on(time_us, answer);
             }
         }
+        Ok(())
     }
 
     fn greet(&mut self, hello: Hello) -> Result {
+        if hello.version != VERSION {
+            return Err(Error::usage(format!(
+                "the gateway has message version {}, this program {VERSION}: flash the gateway image of this version",
+                hello.version
+            )));
+        }
         let carried = Profile::with_code(hello.profile.into());
         if carried != Some(Profile::Dot154) {
             return Err(Error::usage(format!(
@@ -218,12 +231,8 @@ impl<'w> Flight<'w> {
     }
 
     /// Handles a broadcast of a real or simulated robot.
-    fn overhear(&mut self, began: u64, frame: &[u8], real: bool) {
-        let Some((note, content)) = mac::parse(frame) else {
-            self.counts.foreign += 1;
-            return;
-        };
-        let ended = began + BYTE_US * (AROUND_BYTES + frame.len() as u64);
+    fn overhear(&mut self, began: u64, note: SlotInfo, content: &[u8], real: bool) {
+        let ended = began + BYTE_US * (AROUND_BYTES + (HEADER_BYTES + content.len()) as u64);
         self.counts.late_up += u64::from(ended <= self.closed);
         let decoded = self.decode(content);
         if let Some((id, motion)) = decoded.filter(|_| real) {
@@ -263,7 +272,9 @@ impl<'w> Flight<'w> {
         match result {
             SendResult::Sent => {
                 self.counts.sent += 1;
-                self.overhear(at, &frame, false);
+                if let Some((note, content)) = mac::parse(&frame) {
+                    self.overhear(at, note, content, false);
+                }
             }
             SendResult::Busy => {
                 self.counts.busy += 1;
@@ -325,7 +336,7 @@ impl<'w> Flight<'w> {
 
     fn submit(&mut self, robot: usize, at: u64, frame: Frame, answer: &mut Vec<u8>) {
         self.number = self.number.wrapping_add(1);
-        answer.extend(encoded(&ToGateway::Send { number: self.number, at, frame: &frame }));
+        answer.extend(encoded(&GatewayRequest::Send { number: self.number, slot_us: at, frame: &frame }));
         self.given.insert(self.number, (robot, frame));
         self.counts.given += 1;
     }
@@ -338,9 +349,9 @@ impl<'w> Flight<'w> {
     }
 }
 
-fn encoded(message: &ToGateway<'_>) -> Vec<u8> {
-    let mut bytes = [0; MAX_MESSAGE];
-    let length = message.encode(&mut bytes).unwrap_or(0);
+fn encoded(request: &GatewayRequest<'_>) -> Vec<u8> {
+    let mut bytes = [0; MAX_REQUEST_LEN];
+    let length = request.encode(&mut bytes).unwrap_or(0);
     bytes[..length].to_vec()
 }
 

@@ -14,7 +14,7 @@ use rustix::{
     fs::{OFlags, fcntl_setfl},
     termios::{ControlModes, OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr},
 };
-use wdgnn_protocol::gateway::BAUD;
+use wdgnn_protocol::event::BAUD;
 
 use super::flight::Flight;
 use crate::error::{Error, Result};

@@ -1,7 +1,10 @@
 //! Slot timing and the slot information in frames.
 
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
+
 /// Slot timing, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotTiming {
     /// Duration of a tick.

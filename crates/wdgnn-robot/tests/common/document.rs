@@ -14,7 +14,9 @@ pub fn example(name: &str) -> Vec<u8> {
         let (offset, rest) = line.split_once(':').unwrap();
         assert_eq!(usize::from_str_radix(offset, 16).unwrap(), bytes.len(), "{line}");
         let (hex, _) = rest.split_once(';').unwrap_or((rest, ""));
-        bytes.extend(hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+        let digits: String = hex.split_whitespace().collect();
+        let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
+        bytes.extend(pairs.map(|byte| u8::from_str_radix(byte, 16).unwrap()));
     }
     bytes
 }

@@ -6,7 +6,7 @@ use embedded_io::{Read as _, Write as _};
 use nrf_pac::uarte::vals::Baudrate;
 use wdgnn_link::header::Profile;
 use wdgnn_protocol::{
-    gateway::{Hello, MAX_FRAME, SendResult},
+    event::{GatewayEvent, Hello, MAX_FRAME_LEN, SendResult, VERSION},
     mac,
 };
 
@@ -46,8 +46,8 @@ impl<W: Wiring> Nrf52<W> {
         let (input, output) = serial::open(W::RX, W::TX, Baudrate::Baud1m);
         radio::start(POWER);
         startup::start_watchdog();
-        let hello =
-            Hello { profile: Profile::Dot154 as u8, boot_id: startup::random(), timing: tdma::timing(1) };
+        let (profile, boot_id) = (Profile::Dot154 as u8, startup::random());
+        let hello = Hello { version: VERSION, profile, boot_id, timing: tdma::timing(1) };
         (Gateway { input, output, scheduled: None, last_byte: 0, wiring: PhantomData }, hello)
     }
 }
@@ -59,44 +59,42 @@ impl<W: Wiring> Gateway<W> {
         time::now()
     }
 
-    /// Result of the scheduled frame, once known: number, result, and time of the first symbol or
-    /// of the decision.
-    pub fn send_result(&mut self, now: u64) -> Option<(u16, SendResult, u64)> {
+    /// Result of the scheduled frame, once known.
+    pub fn send_result(&mut self, now: u64) -> Option<GatewayEvent<'static>> {
         let (number, begins) = self.scheduled?;
         let timing = tdma::timing(1);
         let (tx, retries) = (radio::with_shared(|shared| shared.tx)?, tdma::retries());
-        let known = match (tx, retries) {
+        let (result, time_us) = match (tx, retries) {
             (TxState::Sent, Some(retries)) => {
                 let later = timing.delay + timing.retry * u32::from(retries);
-                Some((number, SendResult::Sent, begins + u64::from(later)))
+                (SendResult::Sent, begins + u64::from(later))
             }
-            (TxState::Busy, None) => Some((number, SendResult::Busy, now)),
-            _ if now > begins + SEND_TIMEOUT_US => Some((number, SendResult::Late, now)),
-            _ => None,
+            (TxState::Busy, None) => (SendResult::Busy, now),
+            _ if now > begins + SEND_TIMEOUT_US => (SendResult::Late, now),
+            _ => return None,
         };
-        if known.is_some() {
-            self.scheduled = None;
-        }
-        known
+        self.scheduled = None;
+        Some(GatewayEvent::SendDone { number, result, time_us })
     }
 
-    /// Copies the next received frame and returns it with the time of its first symbol.
+    /// Copies the next received frame to `buffer` and classifies it.
     ///
     /// The copy keeps the critical section short, so that it does not delay a slot.
-    pub fn receive<'a>(&mut self, buffer: &'a mut [u8; MAX_FRAME]) -> Option<(u64, &'a [u8])> {
+    pub fn receive<'a>(&mut self, buffer: &'a mut [u8; MAX_FRAME_LEN]) -> Option<GatewayEvent<'a>> {
         let copied = radio::with_shared(|shared| {
             shared.received.take(|frame: &Frame| {
                 buffer.iter_mut().zip(frame.bytes()).for_each(|(to, byte)| *to = *byte);
-                (frame.start, frame.bytes().len())
+                (frame.start, frame.quality, frame.bytes().len())
             })
         });
-        let (start, length) = copied??;
-        Some((time::extend(start), buffer.get(..length)?))
+        let (start, quality, length) = copied??;
+        Some(GatewayEvent::from_broadcast(time::extend(start), quality, buffer.get(..length)?))
     }
 
-    /// Start of the next frame with a bad checksum.
-    pub fn next_corrupt(&mut self) -> Option<u64> {
-        radio::with_shared(|shared| shared.corrupt.pop_front())?.map(time::extend)
+    /// Next frame with a bad checksum.
+    pub fn next_corrupt(&mut self) -> Option<GatewayEvent<'static>> {
+        let start = radio::with_shared(|shared| shared.corrupt.pop_front())??;
+        Some(GatewayEvent::Corrupt { time_us: time::extend(start) })
     }
 
     /// Takes the number of frames lost in the full receive queue.
@@ -111,11 +109,11 @@ impl<W: Wiring> Gateway<W> {
 
     /// Schedules a frame for its slot.
     pub fn schedule(&mut self, frame: &QueuedFrame) {
-        self.scheduled = Some((frame.number, frame.at));
+        self.scheduled = Some((frame.number, frame.slot_us));
         let note = mac::parse(frame.frame()).map(|(note, _)| note);
         if let Some(note) = note.filter(|_| radio::load([frame.frame(), &[]])) {
             radio::with_shared(|shared| shared.tx = TxState::Idle);
-            tdma::schedule(frame.at, note);
+            tdma::schedule(frame.slot_us, note);
         }
     }
 

@@ -34,7 +34,7 @@ use core::{ptr, slice};
 use nrf_pac::FICR;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::security::{key::Key, managed_keys::ROSTER_CAPACITY};
-use wdgnn_protocol::companion::CHECKSUM;
+use wdgnn_protocol::line::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
 const VERSION: u16 = 2;

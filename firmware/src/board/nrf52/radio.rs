@@ -45,6 +45,9 @@ pub struct Frame {
     bytes: [u8; MAX_LENGTH],
     /// Lower 32 bits of the time of the first symbol, in microseconds.
     pub start: u32,
+    /// Link quality indicator.
+    #[cfg(feature = "gateway")]
+    pub quality: u8,
 }
 
 impl Frame {
@@ -71,13 +74,18 @@ impl Queue {
         result
     }
 
-    /// Appends a frame. Returns false if the queue is full.
-    fn push(&mut self, content: &[u8], start: u32) -> bool {
+    /// Appends a frame with its link quality. Returns false if the queue is full.
+    #[cfg_attr(not(feature = "gateway"), allow(unused_variables, reason = "robots do not report it"))]
+    fn push(&mut self, content: &[u8], start: u32, quality: impl FnOnce() -> u8) -> bool {
         let place = (self.first + self.count) % QUEUE_LEN;
         let Some(frame) = self.frames.get_mut(place).filter(|_| self.count < QUEUE_LEN) else { return false };
         let Some(bytes) = frame.bytes.get_mut(..content.len()) else { return false };
         bytes.copy_from_slice(content);
         (frame.length, frame.start) = (content.len() as u8, start);
+        #[cfg(feature = "gateway")]
+        {
+            frame.quality = quality();
+        }
         self.count += 1;
         true
     }
@@ -109,7 +117,13 @@ pub struct Shared {
     pub tx: TxState,
 }
 
-const EMPTY_FRAME: Frame = Frame { length: 0, bytes: [0; MAX_LENGTH], start: 0 };
+const EMPTY_FRAME: Frame = Frame {
+    length: 0,
+    bytes: [0; MAX_LENGTH],
+    start: 0,
+    #[cfg(feature = "gateway")]
+    quality: 0,
+};
 
 static SHARED: Mutex<RefCell<Shared>> = Mutex::new(RefCell::new(Shared {
     received: Queue { frames: [EMPTY_FRAME; QUEUE_LEN], first: 0, count: 0 },
@@ -289,7 +303,9 @@ fn on_frame_end() {
     let start = time::end_of_frame().wrapping_sub(BYTE_US * (SYNC_BYTES + u32::from(buffer[0] & 0x7f)));
     with_shared(|shared| {
         if let Some(content) = content {
-            shared.lost += u32::from(!shared.received.push(content, start));
+            // In RAM the link quality follows the frame, in place of the checksum.
+            let quality = || buffer.get(1 + content.len()).copied().unwrap_or(0);
+            shared.lost += u32::from(!shared.received.push(content, start, quality));
         } else {
             if shared.corrupt.is_full() {
                 shared.corrupt.pop_front();

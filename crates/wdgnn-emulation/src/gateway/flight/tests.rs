@@ -6,6 +6,7 @@ use super::*;
 use wdgnn_sim::{models, recipe::RecipeName};
 
 const HELLO: Hello = Hello {
+    version: VERSION,
     profile: 2,
     boot_id: 7,
     timing: SlotTiming {
@@ -19,14 +20,14 @@ const HELLO: Hello = Hello {
     },
 };
 
-fn said(message: &FromGateway<'_>) -> Vec<u8> {
-    let mut bytes = [0; MAX_MESSAGE];
-    let length = message.encode(&mut bytes).unwrap();
+fn said(event: &GatewayEvent<'_>) -> Vec<u8> {
+    let mut bytes = [0; MAX_EVENT_LEN];
+    let length = event.encode(&mut bytes).unwrap();
     bytes[..length].to_vec()
 }
 
-fn time(now: u64) -> Vec<u8> {
-    said(&FromGateway::Time { now, lost: 0, malformed: 0 })
+fn time(time_us: u64) -> Vec<u8> {
+    said(&GatewayEvent::Time { time_us, lost: 0, malformed: 0 })
 }
 
 /// Two unsealed robots at rest in the origin with a radio range of two meters.
@@ -40,14 +41,14 @@ fn with_flight(act: impl FnOnce(&mut Flight<'_>)) {
 
 /// Returns the frames sent until a time.
 fn sent(flight: &mut Flight<'_>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
-    let (mut found, mut line) = (Vec::new(), Deframer::default());
+    let (mut found, mut line) = (Vec::new(), Deframer::<MAX_REQUEST_LEN>::default());
     for now in (flight.now + 1_000..=until).step_by(1_000) {
         for byte in flight.hear(&time(now)).unwrap() {
             if let Some(message) = line.push(byte)
-                && let Some(ToGateway::Send { number, at, frame }) = ToGateway::decode(message)
+                && let Some(GatewayRequest::Send { number, slot_us, frame }) = GatewayRequest::decode(message)
             {
-                assert!(at > now + 900, "it can be there in time");
-                found.push((number, at, frame.to_vec()));
+                assert!(slot_us > now + 900, "it can be there in time");
+                found.push((number, slot_us, frame.to_vec()));
             }
         }
     }
@@ -61,34 +62,37 @@ fn foreign_devices_are_reported() {
         with_flight(|flight| refusal = flight.hear(bytes).unwrap_err().to_string());
         refusal
     };
-    assert!(refusal(&said(&FromGateway::OtherVersion(9))).contains("has message version 9"));
+    assert!(
+        refusal(&said(&GatewayEvent::Hello(Hello { version: 9, ..HELLO }))).contains("has message version 9")
+    );
     let esb32 = Hello { profile: 4, ..HELLO };
-    assert!(refusal(&said(&FromGateway::Hello(esb32))).contains("must be dot154, got esb32"));
+    assert!(refusal(&said(&GatewayEvent::Hello(esb32))).contains("must be dot154, got esb32"));
     let mut command = [0; companion::MAX_MESSAGE];
     let robot = Command { acceleration: [0.0; 2], tick: 7, stop: 0 };
     let length = companion::encode(&robot, &mut command).unwrap();
     assert!(refusal(&command[..length]).contains("there is a robot at the other end"));
     let again =
-        [said(&FromGateway::Hello(HELLO)), said(&FromGateway::Hello(Hello { boot_id: 8, ..HELLO }))].concat();
+        [said(&GatewayEvent::Hello(HELLO)), said(&GatewayEvent::Hello(Hello { boot_id: 8, ..HELLO }))]
+            .concat();
     assert!(refusal(&again).contains("restarted during the run"));
 }
 
 #[test]
 fn robots_have_separate_slots_and_counters() {
     with_flight(|flight| {
-        flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
+        flight.hear(&[said(&GatewayEvent::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let senders: Vec<u8> = frames.iter().map(|(_, _, frame)| frame[7]).collect();
         assert!(senders.contains(&0) && senders.contains(&1), "{senders:?}");
         let results = [SendResult::Sent, SendResult::Busy, SendResult::Late, SendResult::Refused];
         for ((number, at, _), result) in frames.iter().zip(results) {
-            flight.hear(&said(&FromGateway::SendDone { number: *number, result, at: *at })).unwrap();
+            flight.hear(&said(&GatewayEvent::SendDone { number: *number, result, time_us: *at })).unwrap();
         }
         let Counts { given, sent, busy, late_down, refused_down, .. } = flight.counts;
         assert_eq!((given, sent, busy, late_down, refused_down), (frames.len() as u64, 1, 1, 1, 1));
         // Results for unknown frame numbers are ignored.
         flight
-            .hear(&said(&FromGateway::SendDone { number: 9_999, result: SendResult::Sent, at: 0 }))
+            .hear(&said(&GatewayEvent::SendDone { number: 9_999, result: SendResult::Sent, time_us: 0 }))
             .unwrap();
         assert_eq!(flight.counts.sent, 1);
     });
@@ -97,7 +101,7 @@ fn robots_have_separate_slots_and_counters() {
 #[test]
 fn late_frames_are_counted_and_received_in_the_next_tick() {
     with_flight(|flight| {
-        flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
+        flight.hear(&[said(&GatewayEvent::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let (_, _, words) = frames.iter().find(|(_, _, frame)| frame[7] == 1).unwrap();
         // Imitates a frame of robot 2.
@@ -110,7 +114,7 @@ fn late_frames_are_counted_and_received_in_the_next_tick() {
             [&mac::header(counter, 2, SlotInfo::default())[..], &content].concat()
         };
         let heard = |flight: &mut Flight<'_>, start: u64, counter: u8| {
-            let bytes = said(&FromGateway::Received { start, frame: &as_two(counter) });
+            let bytes = said(&GatewayEvent::from_broadcast(start, 200, &as_two(counter)));
             flight.hear(&bytes).unwrap();
         };
         heard(flight, flight.now + 500, 1);
@@ -120,7 +124,7 @@ fn late_frames_are_counted_and_received_in_the_next_tick() {
         heard(flight, 400_000, 2);
         sent(flight, 560_000);
         assert_eq!((flight.counts.late_up, flight.counts.taken_of_real), (1, 4), "as what it is");
-        flight.hear(&said(&FromGateway::Received { start: 560_000, frame: &[1, 2, 3] })).unwrap();
+        flight.hear(&said(&GatewayEvent::from_broadcast(560_000, 200, &[1, 2, 3]))).unwrap();
         assert_eq!(flight.counts.foreign, 1);
     });
 }
@@ -128,11 +132,11 @@ fn late_frames_are_counted_and_received_in_the_next_tick() {
 #[test]
 fn lost_and_damaged_messages_are_counted() {
     with_flight(|flight| {
-        let told = |now, lost, malformed| said(&FromGateway::Time { now, lost, malformed });
+        let told = |time_us, lost, malformed| said(&GatewayEvent::Time { time_us, lost, malformed });
         flight.hear(&[1, 2, 3, 0]).unwrap();
-        flight.hear(&[said(&FromGateway::Hello(HELLO)), told(1_000, 65_530, 3)].concat()).unwrap();
+        flight.hear(&[said(&GatewayEvent::Hello(HELLO)), told(1_000, 65_530, 3)].concat()).unwrap();
         flight.hear(&[told(2_000, 4, 5), vec![9, 9, 0]].concat()).unwrap();
         let Counts { lost, damaged, .. } = flight.counts;
-        assert_eq!((lost, damaged), (10, 3), "counts go round, and what was before the flight is nobody's");
+        assert_eq!((lost, damaged), (10, 3), "counters wrap; those from before the flight are ignored");
     });
 }
