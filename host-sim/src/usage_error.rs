@@ -104,49 +104,25 @@ fn alternatives(values: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
+    use clap::{Arg, Command};
 
     use super::*;
-    use crate::option_range::OptionRange;
-
-    fn command() -> Command {
-        let robots = Arg::new("robots").long("robots").value_parser(OptionRange::COUNT.parser::<usize>());
-        let shape = Arg::new("SHAPE").value_parser(PossibleValuesParser::new(["ring", "line", "grid"]));
-        let [first, second] = ["first", "second"].map(|id| Arg::new(id).long(id).action(ArgAction::SetTrue));
-        Command::new("x").no_binary_name(true).args([
-            robots.allow_hyphen_values(true),
-            shape.required(true),
-            first.conflicts_with("second"),
-            second,
-        ])
-    }
-
-    fn refusal(words: &[&str]) -> String {
-        one_line(command().try_get_matches_from(words).unwrap_err()).unwrap().to_string()
-    }
 
     #[test]
-    fn every_error_is_one_line() {
-        let range = "--robots must be a whole number between 1 and 100000, got";
-        assert_eq!(refusal(&["--robots", "-5"]), format!("{range} -5"));
-        assert_eq!(refusal(&["--robots="]), "--robots needs a value");
-        assert_eq!(refusal(&["--robots"]), "--robots needs a value");
+    fn long_values_are_cut_and_help_stays_as_it_is() {
+        let command = || {
+            let robots = Arg::new("robots").long("robots").value_parser(clap::value_parser!(u8));
+            Command::new("x").no_binary_name(true).arg(robots)
+        };
+        let message = |words: &[&str]| {
+            one_line(command().try_get_matches_from(words).unwrap_err()).unwrap().to_string()
+        };
         let long = "9".repeat(1000);
-        assert_eq!(refusal(&["--robots", &long]), format!("{range} {}…", &long[..MAX_VALUE_CHARS]));
-        assert_eq!(refusal(&["ring", "--robots", "1", "--robots", "2"]), "--robots was given twice");
-        assert_eq!(refusal(&["star"]), "SHAPE must be ring, line or grid, got star");
-        assert_eq!(refusal(&["--robot", "3"]), "there is no option --robot here: did you mean --robots?");
-        assert_eq!(refusal(&["ring", "more"]), "there is no argument more here");
-        assert_eq!(
-            refusal(&["ring", "--first", "--second"]),
-            "--first and --second cannot be combined: leave one out"
-        );
-        assert_eq!(refusal(&[]), "SHAPE is required");
-    }
-
-    #[test]
-    fn help_stays_as_it_is() {
-        let error = command().try_get_matches_from(["--help"]).unwrap_err();
-        assert_eq!(one_line(error).unwrap_err().kind(), ErrorKind::DisplayHelp);
+        assert!(message(&["--robots", &long]).ends_with(&format!(", got {}…", &long[..MAX_VALUE_CHARS])));
+        assert_eq!(message(&["--robots", "1", "--robots", "2"]), "--robots was given twice");
+        assert_eq!(message(&["--robot", "3"]), "there is no option --robot here: did you mean --robots?");
+        assert_eq!(message(&["more"]), "there is no argument more here");
+        let help = command().try_get_matches_from(["--help"]).unwrap_err();
+        assert_eq!(one_line(help).unwrap_err().kind(), ErrorKind::DisplayHelp);
     }
 }

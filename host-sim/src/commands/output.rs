@@ -192,22 +192,3 @@ pub fn page(name: &str, invocation: &Invocation) -> PathBuf {
     file.truncate(LONGEST_NAME);
     Path::new(PAGES).join(file + ".html")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_have_separate_files() {
-        let both = |csv: &str, report: &str, json| {
-            let (csv, report) = (Some(csv.into()), Some(report.into()));
-            OutputArguments { json, csv, report, ..OutputArguments::default() }.check()
-        };
-        assert!(both("-", "-", false).is_err());
-        assert!(both("-", "/dev/null", true).is_err());
-        assert!(both("x", "x", false).unwrap_err().to_string().contains("name two files"));
-        assert!(both("-", "/dev/null", false).is_ok());
-        let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-3d.wdgnn");
-        assert!(both(network, "-", false).unwrap_err().to_string().contains("would replace the network"));
-    }
-}

@@ -3,7 +3,6 @@
 mod build_robots;
 mod checks;
 mod chips;
-mod emulated_boards;
 mod gateway;
 mod observers;
 mod report;

@@ -22,7 +22,7 @@ use crate::{
     page::{self, Bar, Bars, ChartPage, flights::counted},
     progress,
     recipe::RecipeName,
-    shift::{COLUMNS, Outcome, Plan, ROWS, Row},
+    shift::{self, COLUMNS, Outcome, Plan, Row},
     table,
 };
 
@@ -85,12 +85,13 @@ struct Output {
 
 impl ShiftArguments {
     fn rows(&self) -> Result<Vec<Row>> {
+        let rows = shift::rows();
         if self.conditions.is_empty() {
-            return Ok(ROWS.to_vec());
+            return Ok(rows);
         }
         let find = |name: &String| {
-            ROWS.into_iter().find(|row| row.name == name).ok_or_else(|| {
-                let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+            rows.iter().find(|row| row.name == name).copied().ok_or_else(|| {
+                let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
                 Error::usage(format!("there is no condition {name}: there are {}", names.join(", ")))
             })
         };

@@ -1,103 +1,28 @@
-//! Products of small matrices for training, row by row.
+//! Products of small matrices for training, row by row, in a fixed order of sums.
 //!
-//! Blocks of four rows and eight columns are summed in registers. The order of each sum does not
-//! depend on its block, so results do not depend on the number of rows.
+//! Networks of one layer are trained by [`super::block`], which is faster.
 
-/// Columns per block.
+/// Sums of a scalar product.
 const COLUMNS: usize = 8;
-/// Rows per block.
-const ROWS: usize = 4;
+
+/// `out += factor · row`.
+fn add_scaled(out: &mut [f32], factor: f32, row: &[f32]) {
+    out.iter_mut().zip(row).for_each(|(sum, number)| *sum += factor * number);
+}
 
 /// `out += a · b`, with `k` columns of `a` and `n` of `b`.
 pub fn add_product(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: usize) {
-    debug_assert_eq!(out.len() / n.max(1), a.len() / k.max(1));
-    debug_assert_eq!(b.len(), k * n);
-    let blocks = out.chunks_exact_mut(ROWS * n);
-    let lines = a.chunks_exact(ROWS * k);
-    let rest = lines.remainder();
-    for (out, a) in blocks.zip(lines) {
-        product::<ROWS>(out, a, b, k, n);
-    }
-    let done = out.len() - rest.len() / k.max(1) * n;
-    for (out, a) in out[done..].chunks_exact_mut(n).zip(rest.chunks_exact(k)) {
-        product::<1>(out, a, b, k, n);
-    }
-}
-
-/// `out += a · b` for `R` rows.
-#[inline]
-fn product<const R: usize>(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: usize) {
-    let whole = n / COLUMNS * COLUMNS;
-    for column in (0..whole).step_by(COLUMNS) {
-        let mut sums = [[0.0; COLUMNS]; R];
-        for (row, sums) in sums.iter_mut().enumerate() {
-            sums.copy_from_slice(&out[row * n + column..][..COLUMNS]);
-        }
-        let inputs: [&[f32]; R] = std::array::from_fn(|row| &a[row * k..][..k]);
-        for (index, weights) in b.chunks_exact(n).enumerate() {
-            let weights: &[f32; COLUMNS] = weights[column..column + COLUMNS].as_array().expect("as many");
-            for (sums, inputs) in sums.iter_mut().zip(&inputs) {
-                let input = inputs[index];
-                for (sum, weight) in sums.iter_mut().zip(weights) {
-                    *sum += input * weight;
-                }
-            }
-        }
-        for (row, sums) in sums.iter().enumerate() {
-            out[row * n + column..][..COLUMNS].copy_from_slice(sums);
-        }
-    }
-    for row in 0..R {
-        for column in whole..n {
-            let inputs = a[row * k..][..k].iter();
-            let weights = b[column..].iter().step_by(n);
-            let sum = &mut out[row * n + column];
-            inputs.zip(weights).for_each(|(input, weight)| *sum += input * weight);
-        }
+    debug_assert_eq!((out.len() / n.max(1), b.len()), (a.len() / k.max(1), k * n));
+    for (out, a) in out.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+        a.iter().zip(b.chunks_exact(n)).for_each(|(factor, row)| add_scaled(out, *factor, row));
     }
 }
 
 /// `out += aᵀ · b`, with `k` columns of `a`, `n` of `b` and equal numbers of rows.
 pub fn add_transposed_product(out: &mut [f32], a: &[f32], b: &[f32], k: usize, n: usize) {
     debug_assert_eq!(out.len(), k * n);
-    let whole = k / ROWS * ROWS;
-    for row in (0..whole).step_by(ROWS) {
-        transposed::<ROWS>(&mut out[row * n..][..ROWS * n], a, b, (row, k), n);
-    }
-    for row in whole..k {
-        transposed::<1>(&mut out[row * n..][..n], a, b, (row, k), n);
-    }
-}
-
-/// `out += aᵀ · b` for `R` rows of `out` from `first` on.
-#[inline]
-fn transposed<const R: usize>(out: &mut [f32], a: &[f32], b: &[f32], (first, k): (usize, usize), n: usize) {
-    let whole = n / COLUMNS * COLUMNS;
-    for column in (0..whole).step_by(COLUMNS) {
-        let mut sums = [[0.0; COLUMNS]; R];
-        for (row, sums) in sums.iter_mut().enumerate() {
-            sums.copy_from_slice(&out[row * n + column..][..COLUMNS]);
-        }
-        for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(n)) {
-            let factors: &[f32; R] = a[first..first + R].as_array().expect("as many");
-            let others: &[f32; COLUMNS] = b[column..column + COLUMNS].as_array().expect("as many");
-            for (sums, factor) in sums.iter_mut().zip(factors) {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum += factor * other;
-                }
-            }
-        }
-        for (row, sums) in sums.iter().enumerate() {
-            out[row * n + column..][..COLUMNS].copy_from_slice(sums);
-        }
-    }
-    for row in 0..R {
-        for column in whole..n {
-            let sum = &mut out[row * n + column];
-            for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(n)) {
-                *sum += a[first + row] * b[column];
-            }
-        }
+    for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(n)) {
+        out.chunks_exact_mut(n).zip(a).for_each(|(out, factor)| add_scaled(out, *factor, b));
     }
 }
 
@@ -127,11 +52,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 pub fn add_rows(sums: &mut [f32], rows: &[f32]) {
-    for row in rows.chunks_exact(sums.len()) {
-        for (sum, x) in sums.iter_mut().zip(row) {
-            *sum += x;
-        }
-    }
+    rows.chunks_exact(sums.len()).for_each(|row| add_scaled(sums, 1.0, row));
 }
 
 #[cfg(test)]

@@ -4,12 +4,11 @@ use super::{super::recordings::RecordArguments, RunArguments, Target};
 use crate::{
     error::{Error, Result},
     medium::options::Faults,
-    world::Environment,
 };
 
 impl RunArguments {
     /// Rejects faults that need a key.
-    fn check_key(&self, faults: &Faults) -> Result {
+    pub(super) fn check_key(&self, faults: &Faults) -> Result {
         for (fault, given) in [("rekey", faults.rekey.is_some()), ("peer-auth", faults.proofs)] {
             if given && self.key.is_none() {
                 return Err(Error::usage(format!("--fault {fault} needs --key")));
@@ -27,23 +26,6 @@ impl RunArguments {
             ));
         }
         Ok(())
-    }
-
-    /// Rejects options that emulated boards do not support.
-    pub(super) fn check_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
-        if self.compare {
-            return Err(Error::usage(
-                "--compare has no effect on chips: they are always compared with native robots",
-            ));
-        }
-        self.check_key(faults)?;
-        if W::NAME != "flocking" {
-            return Err(Error::usage(format!(
-                "--task {} needs --target native or qemu: chips run flocking",
-                W::NAME
-            )));
-        }
-        self.check_no_recordings()
     }
 
     /// Rejects options that native robots and robots in QEMU do not support.

@@ -12,7 +12,10 @@ use serde::Serialize;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::security::key::Key;
 
-use super::super::{output::print_json, stop_on_interrupt};
+use super::{
+    super::{output::print_json, stop_on_interrupt},
+    RunArguments, Setup,
+};
 use wdgnn_emulation::{
     chips::{
         Flight, Outcome, RELEASE, RobotResult, Settings,
@@ -28,18 +31,21 @@ use crate::{
     error::{Error, Result},
     files,
     medium::{
-        any_link::RobotKeys, clocks::ClockFaults, events::Events, faulty_link::RadioFaults, loss::Loss,
+        any_link::RobotKeys,
+        clocks::ClockFaults,
+        events::{Events, RobotTick},
+        faulty_link::RadioFaults,
+        loss::Loss,
         options::Faults,
     },
     model::ModelFile,
     option_range::OptionRange,
-    origin::Origin,
     profiles::Profile,
     progress,
     seeds::{Purpose, generator},
     swarm::{networks::Network, radio_swarm::RadioConfig},
     table::aligned,
-    world::{Presentation as _, Scenario, World as _, flock::Flock},
+    world::{Environment, Presentation as _, World as _, flock::Flock},
 };
 
 /// Time between the first and the last power-on in seconds.
@@ -67,29 +73,6 @@ impl Default for ChipArguments {
     fn default() -> Self {
         Self { power_on_spread: 0.4, serial_ports: None, gateway_chip: false }
     }
-}
-
-/// Content of a firmware image.
-#[derive(Clone, Copy, Debug)]
-pub struct Image<'a> {
-    pub profile: Profile,
-    pub key: Option<&'a Path>,
-    pub model: Option<&'a Path>,
-}
-
-/// A run on emulated boards.
-#[derive(Clone, Copy, Debug)]
-pub struct ChipFlight<'a> {
-    pub kind: Part,
-    pub image: Option<&'a Path>,
-    /// Content of an image to build.
-    pub settings: Image<'a>,
-    /// Whether to print the robots' logs.
-    pub log: bool,
-    /// Whether to print JSON.
-    pub json: bool,
-    /// Origin of the results.
-    pub origin: &'a Origin,
 }
 
 /// Cargo feature and address of the provisioning page of a board (`firmware/src/board`).
@@ -182,23 +165,12 @@ impl ChipArguments {
             "--power-on-spread, --serial-ports and --gateway-chip need --target nrf52840 or nrf52833",
         ))
     }
+}
 
-    /// Runs the boards and prints the result.
-    pub fn fly(
-        &self,
-        flight: &ChipFlight<'_>,
-        model: &ModelFile,
-        condition: &Scenario,
-        faults: &Faults,
-        key: Option<Key>,
-        seed: u64,
-    ) -> Result {
-        let seconds = f64::from(condition.ticks) / 100.0;
-        let (feature, settings_page) = board(flight.kind);
-        let Image { profile, key: key_file, model: model_file } = flight.settings;
-        if profile != Profile::Dot154 {
-            return Err(Error::usage("--target nrf52840 and nrf52833 need --profile dot154"));
-        }
+impl RunArguments {
+    /// Rejects options and faults that emulated boards do not support.
+    fn check_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
+        let ChipArguments { serial_ports, gateway_chip, .. } = &self.chips;
         let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
         let known = Faults {
             radio: plain,
@@ -210,82 +182,112 @@ impl ChipArguments {
             seed: faults.seed,
             ..Faults::default()
         };
+        let refused = |message: &str| Err(Error::usage(message));
+        if self.compare {
+            return refused("--compare has no effect on chips: they are always compared with native robots");
+        }
+        self.check_key(faults)?;
+        if W::NAME != "flocking" {
+            let name = W::NAME;
+            return refused(&format!("--task {name} needs --target native or qemu: chips run flocking"));
+        }
+        self.check_no_recordings()?;
+        if self.profile() != Profile::Dot154 {
+            return refused("--target nrf52840 and nrf52833 need --profile dot154");
+        }
         if *faults != known {
-            return Err(Error::usage(
+            return refused(
                 "chips support only the faults drop-chance, drift, kill, reboot, rekey, expel and peer-auth: leave out the others",
-            ));
+            );
         }
-        if self.gateway_chip && faults.proofs {
-            return Err(Error::usage(
-                "--fault peer-auth and --gateway-chip cannot be combined: leave one out",
-            ));
+        if *gateway_chip && faults.proofs {
+            return refused("--fault peer-auth and --gateway-chip cannot be combined: leave one out");
         }
-        if self.serial_ports.is_some() && faults.rekey.is_some() {
-            return Err(Error::usage(
+        if serial_ports.is_some() && faults.rekey.is_some() {
+            return refused(
                 "--fault rekey and --serial-ports cannot be combined: firmware/companion.py sends the next key",
-            ));
+            );
         }
+        self.scenario.check()
+    }
+
+    /// Runs the swarm on emulated boards and prints the result.
+    pub(super) fn run_on_chips<W: Environment>(&self, part: Part, setup: &Setup) -> Result {
+        let Setup { condition, faults, model, key } = setup;
+        self.check_on_chips::<W>(faults)?;
+        let ChipArguments { power_on_spread, serial_ports, gateway_chip } = &self.chips;
+        let seconds = f64::from(condition.ticks) / 100.0;
+        let (feature, settings_page) = board(part);
         // A companion on a serial port may bring a key; simulated robots behind a gateway keep
         // theirs.
-        let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
-        let personal = faults.rekey.is_some() || faults.proofs || brought;
-        let told = Provisioning { personal, proofs: faults.proofs };
-        let path = if let Some(path) = flight.image {
-            path.to_path_buf()
+        let brought = serial_ports.is_some() && key.is_some() && !gateway_chip;
+        let told = Provisioning {
+            personal: faults.rekey.is_some() || faults.proofs || brought,
+            proofs: faults.proofs,
+        };
+        let path = if let Some(path) = &self.image {
+            path.clone()
         } else {
             eprintln!("host-sim: building the image for {feature}");
             image::build(&image::Settings {
                 task: Flock::<2>::NAME,
                 package: Flock::<2>::PACKAGE,
-                profile,
-                key: key_file,
-                model: model_file,
+                profile: self.profile(),
+                key: self.key.as_deref(),
+                model: self.model.model.as_deref(),
                 board: Some(feature),
                 rekeyed: told.personal,
                 gateway: false,
             })?
         };
-        let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
-        let start = Episode::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
-        let moments = |moments: &[crate::medium::events::RobotTick]| {
+        let gateway = gateway_chip.then(|| gateway_image(feature)).transpose()?;
+        let mut random = generator(self.seed, Purpose::Testing, 0);
+        let start = Episode::draw(&Flock::default(), condition, &mut random)?;
+        let moments = |moments: &[RobotTick]| {
             moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
         };
+        let robots = condition.robots;
         let settings = Settings {
-            kind: flight.kind,
+            kind: part,
             image: files::read(&path)?,
             settings_page,
-            pages: if self.gateway_chip {
-                open_pages(condition.robots)
-            } else {
-                told.pages(condition.robots)
-            },
+            pages: if *gateway_chip { open_pages(robots) } else { told.pages(robots) },
             gateway,
             start: start.states.clone(),
             radius: condition.radius,
             seconds,
-            apart: self.power_on_spread,
+            apart: *power_on_spread,
             ppm: if faults.clocks.drift > 0.0 { faults.clocks.drift } else { CRYSTAL_PPM },
             loss: faults.radio.loss.chance,
             companions_die: None,
             kills: moments(&faults.events.kills),
             reboots: moments(&faults.events.reboots),
             rekey: faults.rekey.clone().map(|ticks| Rekey { ticks, expelled: faults.expelled.clone() }),
-            seed,
+            seed: self.seed,
         };
-        if let Some(folder) = &self.serial_ports {
-            return serve(&settings, folder, flight.log.then_some(&path));
-        }
-        let began = Instant::now();
-        let (outcome, native) = ChipRun { settings, model, key, told, faults, start }.fly()?;
-        let wall_seconds = began.elapsed().as_secs_f64();
-        if flight.log {
-            let decoder = Decoder::new(&path)?;
-            for (robot, result) in outcome.robots.iter().enumerate() {
-                decoder.lines(&result.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+        let decoder = self.log.then(|| Decoder::new(&path)).transpose()?;
+        let print_log = |robot: usize, log: &[u8]| {
+            let lines = decoder.iter().flat_map(|decoder| decoder.lines(log));
+            lines.for_each(|line| eprintln!("{robot:3} {line}"));
+        };
+        let resolved = self.resolved(condition);
+        if let Some(folder) = serial_ports {
+            let logs = serve(&settings, folder)?;
+            logs.iter().enumerate().for_each(|(robot, log)| print_log(robot, log));
+        } else {
+            let began = Instant::now();
+            let (outcome, native) = ChipRun { settings, model, key: *key, told, faults, start }.fly()?;
+            let wall_seconds = began.elapsed().as_secs_f64();
+            outcome.robots.iter().enumerate().for_each(|(robot, result)| print_log(robot, &result.log));
+            let output = Output::new(&outcome, key.is_some(), native, seconds, wall_seconds);
+            if self.outputs.json {
+                let origin = self.scenario.origin(resolved.command("run"), model.describe());
+                print_json(&origin.with_faults(&self.faults.settings()), &output);
+            } else {
+                print(part, &outcome, &output);
             }
         }
-        print(flight, key.is_some(), &outcome, native, seconds, wall_seconds);
-        Ok(())
+        self.scenario.save("run", &resolved)
     }
 }
 
@@ -301,25 +303,16 @@ fn gateway_image(feature: &str) -> Result<Vec<u8>> {
     files::read(&image::build(&image::Settings { package: Flock::<2>::PACKAGE, ..settings })?)
 }
 
-/// Runs chips on serial ports until the time is over.
+/// Runs chips on serial ports until the time is over. Returns their logs.
 #[cfg(unix)]
-fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
-    use wdgnn_emulation::chips::ports;
-
+fn serve(settings: &Settings, folder: &Path) -> Result<Vec<Vec<u8>>> {
     let interrupted = stop_on_interrupt()?;
     let stop = || if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    let logs = ports::serve(settings, folder, stop)?;
-    if let Some(image) = log {
-        let decoder = Decoder::new(image)?;
-        for (robot, log) in logs.iter().enumerate() {
-            decoder.lines(log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
-        }
-    }
-    Ok(())
+    wdgnn_emulation::chips::ports::serve(settings, folder, stop)
 }
 
 #[cfg(not(unix))]
-fn serve(_: &Settings, _: &Path, _: Option<&PathBuf>) -> Result {
+fn serve(_: &Settings, _: &Path) -> Result<Vec<Vec<u8>>> {
     Err(Error::usage("--serial-ports needs pseudo-terminals, which this system does not have"))
 }
 
@@ -335,65 +328,54 @@ fn changed_keys(robots: &[RobotResult]) -> impl Iterator<Item = u32> {
         .map(|(tick, _)| *tick)
 }
 
-fn print_keys(outcome: &Outcome) {
-    if let Some(tick) = outcome.key_changes {
-        let (count, last) = (changed_keys(&outcome.robots).count(), changed_keys(&outcome.robots).max());
-        let last = last.map_or(String::new(), |last| format!(", the last since tick {last}"));
-        println!("next key            from tick {tick} on: {count} robots have it{last}");
+/// Number of restarts other than those of the debug port.
+fn restarts(robot: &RobotResult) -> usize {
+    robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count()
+}
+
+impl Output {
+    fn new(outcome: &Outcome, sealed: bool, native: [f64; 2], seconds: f64, wall_seconds: f64) -> Self {
+        let Outcome { variation, robots, close, key_changes } = outcome;
+        let frames = outcome.frames();
+        let heard = |robot: &RobotResult| share(robot.frames.good, robot.frames.reached);
+        let mean = |value: fn(&RobotResult) -> f64| {
+            robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64
+        };
+        Self {
+            robots: robots.len(),
+            seconds,
+            sealed,
+            total: variation.iter().sum(),
+            r#final: variation.last().copied().unwrap_or_default(),
+            close_pairs: *close,
+            native_total: native[0],
+            native_final: native[1],
+            frames_sent: frames.sent,
+            received_share: share(frames.good, frames.reached),
+            collided_share: share(frames.spoilt, frames.reached),
+            missed_share: share(frames.missed, frames.reached),
+            least_heard_share: robots.iter().map(heard).fold(1.0, f64::min),
+            ticks_per_second: mean(|robot| robot.rate),
+            busy_share: mean(|robot| robot.busy),
+            restarts: robots.iter().map(restarts).sum(),
+            stack_bytes: robots.iter().map(|robot| robot.stack).max().unwrap_or_default(),
+            ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
+            ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
+            key_changes: *key_changes,
+            changed_keys: key_changes.map(|_| changed_keys(robots).count()),
+            wall_seconds,
+        }
     }
 }
 
-fn print(
-    flight: &ChipFlight<'_>,
-    sealed: bool,
-    outcome: &Outcome,
-    native: [f64; 2],
-    seconds: f64,
-    wall_seconds: f64,
-) {
-    let Outcome { variation, robots, close, key_changes } = outcome;
-    let frames = outcome.frames();
-    let [native_total, native_final] = native;
-    let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
-    let heard = |robot: &RobotResult| share(robot.frames.good, robot.frames.reached);
-    let mean =
-        |value: fn(&RobotResult) -> f64| robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64;
-    let restarts =
-        |robot: &RobotResult| robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count();
-    let output = Output {
-        robots: robots.len(),
-        seconds,
-        sealed,
-        total,
-        r#final,
-        close_pairs: *close,
-        native_total,
-        native_final,
-        frames_sent: frames.sent,
-        received_share: share(frames.good, frames.reached),
-        collided_share: share(frames.spoilt, frames.reached),
-        missed_share: share(frames.missed, frames.reached),
-        least_heard_share: robots.iter().map(heard).fold(1.0, f64::min),
-        ticks_per_second: mean(|robot| robot.rate),
-        busy_share: mean(|robot| robot.busy),
-        restarts: robots.iter().map(restarts).sum(),
-        stack_bytes: robots.iter().map(|robot| robot.stack).max().unwrap_or_default(),
-        ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
-        ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
-        key_changes: *key_changes,
-        changed_keys: key_changes.map(|_| changed_keys(robots).count()),
-        wall_seconds,
-    };
-    if flight.json {
-        print_json(flight.origin, &output);
-        return;
-    }
+fn print(part: Part, outcome: &Outcome, output: &Output) {
+    let Output { robots: count, seconds, wall_seconds, total, native_total, native_final, .. } = output;
+    let robots = &outcome.robots;
     let heading =
         ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "neighbors"];
-    let mut rows = vec![heading.map(String::from).to_vec()];
-    for (index, robot) in robots.iter().enumerate() {
+    let row = |(index, robot): (usize, &RobotResult)| {
         let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, robot.frames.reached));
-        rows.push(vec![
+        vec![
             index.to_string(),
             robot.frames.sent.to_string(),
             percent(robot.frames.good),
@@ -403,19 +385,16 @@ fn print(
             format!("{:.2} %", 100.0 * robot.busy),
             restarts(robot).to_string(),
             robot.status.map_or("-".into(), |status| status.synchronized.to_string()),
-        ]);
-    }
-    let kind = if flight.kind == Part::Nrf52840 { "nRF52840" } else { "nRF52833" };
-    println!(
-        "{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s",
-        robots.len()
-    );
-    println!("{}", aligned(&rows));
-    let sealed = if sealed { "sealed" } else { "unsealed" };
-    println!("link                dot154, {sealed}");
-    println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
+        ]
+    };
+    let rows = std::iter::once(heading.map(String::from).to_vec()).chain(robots.iter().enumerate().map(row));
+    let kind = if part == Part::Nrf52840 { "nRF52840" } else { "nRF52833" };
+    println!("{count} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s");
+    println!("{}", aligned(&rows.collect::<Vec<_>>()));
+    println!("link                dot154, {}", if output.sealed { "sealed" } else { "unsealed" });
+    println!("velocity variation  total {total:.2}, final {:.4} m²/s²", output.r#final);
     println!("native, equal loss  total {native_total:.2}, final {native_final:.4} m²/s²");
-    println!("close pairs         {close}");
+    println!("close pairs         {}", output.close_pairs);
     println!(
         "frames              {} sent, {:.1} % received, {:.1} % collided, {:.1} % missed",
         output.frames_sent,
@@ -424,28 +403,22 @@ fn print(
         100.0 * output.missed_share
     );
     println!("stack               {} bytes at most", output.stack_bytes);
-    print_keys(outcome);
-    let first =
-        robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
+    if let (Some(tick), Some(count)) = (output.key_changes, output.changed_keys) {
+        let last = changed_keys(robots).max();
+        let last = last.map_or(String::new(), |last| format!(", the last since tick {last}"));
+        println!("next key            from tick {tick} on: {count} robots have it{last}");
+    }
+    let first = robots.iter().enumerate().find_map(|(index, robot)| Some((index, robot.differs?)));
     match first {
-        None => {
-            println!("native twins        {} ticks, equal, bit for bit", output.ticks_equal_to_native);
-        }
-        Some((index, (tick, chip, twin))) => {
-            println!(
-                "native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively"
-            );
-        }
+        None => println!("native twins        {} ticks, equal, bit for bit", output.ticks_equal_to_native),
+        Some((index, (tick, chip, twin))) => println!(
+            "native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively"
+        ),
     }
     for (index, robot) in robots.iter().enumerate() {
-        for restart in &robot.restarts {
-            if restart.reason & 4 == 0 {
-                println!(
-                    "reset               robot {index} after {:.2} s: {}",
-                    restart.at as f64 / 64.0e6,
-                    restart.description
-                );
-            }
+        for restart in robot.restarts.iter().filter(|restart| restart.reason & 4 == 0) {
+            let (seconds, description) = (restart.at as f64 / 64.0e6, &restart.description);
+            println!("reset               robot {index} after {seconds:.2} s: {description}");
         }
     }
 }

@@ -14,18 +14,18 @@ use wdgnn_emulation::gateway::{
     counts::Counts,
     flight::{Flight, Settings},
 };
-use wdgnn_link::security::key::Key;
 
-use super::super::{output::print_json, stop_on_interrupt};
+use super::{
+    super::{output::print_json, stop_on_interrupt},
+    RunArguments, Setup, Target,
+};
 use crate::{
     counters::{by_name, format_rejections},
     episode::Episode,
     error::{Error, Result},
-    model::ModelFile,
-    origin::Origin,
     profiles::Profile,
     seeds::{Purpose, generator},
-    world::{Scenario, flock::Flock},
+    world::{Environment, flock::Flock},
 };
 
 /// Robots that share a dot154 channel: two slots in each of five ticks.
@@ -67,20 +67,6 @@ pub struct GatewayArguments {
     real: Option<Addresses>,
 }
 
-/// Run of simulated robots among real ones.
-#[derive(Clone, Copy, Debug)]
-pub struct GatewayFlight<'a> {
-    pub profile: Profile,
-    pub model: &'a ModelFile,
-    pub condition: &'a Scenario,
-    /// Seed of the initial states.
-    pub seed: u64,
-    /// Whether to print JSON.
-    pub json: bool,
-    /// Origin of the results.
-    pub origin: &'a Origin,
-}
-
 /// JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
@@ -119,104 +105,131 @@ impl GatewayArguments {
         self.gateway.is_some()
     }
 
-    /// Runs the robots and prints the result.
-    pub fn fly(&self, flight: &GatewayFlight<'_>, key: Option<Key>) -> Result {
-        let (Some(port), robots) = (&self.gateway, flight.condition.robots) else { return Ok(()) };
-        if flight.profile != Profile::Dot154 {
-            return Err(Error::usage("--gateway needs --profile dot154"));
-        }
+    /// Returns the addresses of the real robots of a swarm.
+    fn real(&self, robots: usize) -> Result<&[NodeId]> {
         let Some(Addresses(real)) = &self.real else {
             return Err(Error::usage("--gateway needs --real ADDRESSES, such as 5-9"));
         };
         if let Some(none) = real.iter().find(|address| usize::from(**address) >= robots) {
-            return Err(Error::usage(format!(
-                "--real names robot {none}: the robots are 0 to {}",
-                robots - 1
-            )));
+            let last = robots - 1;
+            return Err(Error::usage(format!("--real names robot {none}: the robots are 0 to {last}")));
         }
         if real.len() == robots {
             return Err(Error::usage(
                 "--real names all robots, so none is simulated: --robots counts real and simulated robots",
             ));
         }
+        Ok(real)
+    }
+}
+
+impl RunArguments {
+    /// Runs simulated robots on the radio channel of real ones.
+    pub(super) fn run_with_real_robots<W: Environment>(&self, setup: &Setup) -> Result {
+        let Setup { condition, faults, model, key } = setup;
+        let Some(port) = &self.gateway.gateway else { return Ok(()) };
+        self.chips.check_unused()?;
+        if self.target != Target::Native || self.compare || self.image.is_some() || self.log {
+            return Err(Error::usage(
+                "--gateway cannot be combined with --target, --compare, --image or --log: leave them out",
+            ));
+        }
+        if W::NAME != "flocking" {
+            return Err(Error::usage(format!("--gateway needs --task flocking, got {}", W::NAME)));
+        }
+        if !faults.settings().is_empty() {
+            return Err(Error::usage("--gateway cannot be combined with faults: the radio channel is real"));
+        }
+        self.check_no_recordings()?;
+        self.scenario.check()?;
+        if self.profile() != Profile::Dot154 {
+            return Err(Error::usage("--gateway needs --profile dot154"));
+        }
+        let robots = condition.robots;
+        let real = self.gateway.real(robots)?;
         if robots > SLOTS {
             eprintln!("host-sim: the channel has slots for {SLOTS} robots; some of {robots} will have none");
         }
         // The initial states of real robots are unused.
-        let mut random = generator(flight.seed, Purpose::Testing, 0);
-        let start = Episode::draw(&Flock::default(), flight.condition, &mut random)?;
+        let mut random = generator(self.seed, Purpose::Testing, 0);
+        let start = Episode::draw(&Flock::default(), condition, &mut random)?;
         let start = (0..).zip(start.states).filter(|(address, _)| !real.contains(address));
         let mut run = Flight::new(Settings {
-            weights: flight.model.weights(),
+            weights: model.weights(),
             simulated: start.collect(),
             robots: robots as NodeId,
-            radius: flight.condition.radius,
-            key,
+            radius: condition.radius,
+            key: *key,
             // Random, so that sequence numbers of sealed frames do not repeat over runs with one key.
             chance: RandomState::new().hash_one(0),
         });
-        let result = fly(port, &mut run, flight.condition.ticks);
+        let result = fly(port, &mut run, condition.ticks);
+        let resolved = self.resolved(condition);
         if result.is_ok() || (matches!(result, Err(Error::Interrupted)) && run.is_greeted()) {
-            flight.print(key.is_some(), real, &run);
+            let output = Output::new(robots, real, key.is_some(), &run);
+            if self.outputs.json {
+                print_json(&self.scenario.origin(resolved.command("run"), model.describe()), &output);
+            } else {
+                print(&output, real, &run);
+            }
         }
-        result
+        result?;
+        self.scenario.save("run", &resolved)
     }
 }
 
-impl GatewayFlight<'_> {
-    fn print(&self, sealed: bool, real: &[NodeId], run: &Flight<'_>) {
-        let Flight { counts, variation, .. } = run;
-        let output = Output {
-            robots: self.condition.robots,
-            simulated: self.condition.robots - real.len(),
-            ticks: variation.len(),
+impl<'a> Output<'a> {
+    fn new(robots: usize, real: &[NodeId], sealed: bool, run: &'a Flight<'_>) -> Self {
+        Self {
+            robots,
+            simulated: robots - real.len(),
+            ticks: run.variation.len(),
             sealed,
-            total: variation.iter().sum(),
-            r#final: variation.last().copied().unwrap_or_default(),
-            counts,
+            total: run.variation.iter().sum(),
+            r#final: run.variation.last().copied().unwrap_or_default(),
+            counts: &run.counts,
             seen: run.real.iter().map(|(address, seen)| (*address, seen.frames)).collect(),
             addresses_taken: run.conflicts.iter().copied().collect(),
-        };
-        if self.json {
-            print_json(self.origin, &output);
-            return;
         }
-        let Output { simulated, ticks, total, r#final, .. } = output;
-        let Counts { heard, late_up, foreign, spoilt, lost, given, sent, busy, late_down, .. } = *counts;
-        println!("{simulated} simulated robots and {} real ones, {ticks} ticks of flight", real.len());
-        println!("link                dot154, {}", if sealed { "sealed" } else { "unsealed" });
-        println!("velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as reported");
+    }
+}
+
+fn print(output: &Output<'_>, real: &[NodeId], run: &Flight<'_>) {
+    let Output { simulated, ticks, total, r#final, counts, .. } = output;
+    let Counts { heard, late_up, foreign, spoilt, lost, given, sent, busy, late_down, .. } = counts;
+    println!("{simulated} simulated robots and {} real ones, {ticks} ticks of flight", real.len());
+    println!("link                dot154, {}", if output.sealed { "sealed" } else { "unsealed" });
+    println!("velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as reported");
+    println!(
+        "to the air          {given} frames: {sent} sent, {busy} busy, {late_down} late, {} rejected",
+        counts.refused_down
+    );
+    println!(
+        "from the air        {heard} frames, {late_up} late, {foreign} foreign, {spoilt} damaged, {lost} lost"
+    );
+    println!(
+        "simulated robots    accepted {} frames of real ones and {} of each other; {} were out of range",
+        counts.taken_of_real, counts.taken_of_simulated, counts.beyond
+    );
+    println!("rejected            {}", format_rejections(&by_name(&counts.refused)));
+    println!("line                {} damaged messages", counts.damaged);
+    if heard > foreign && run.real.is_empty() {
         println!(
-            "to the air          {given} frames: {sent} sent, {busy} busy, {late_down} late, {} rejected",
-            counts.refused_down
+            "No received frame was authentic: give the robots' --key FILE, or none if they are unsealed."
         );
+    }
+    for address in real.iter().filter(|address| !run.real.contains_key(address)) {
+        println!("robot {address:<13} was not heard");
+    }
+    for (address, seen) in &run.real {
+        let ([x, y], frames) = (seen.motion.position, seen.frames);
+        let unnamed = if real.contains(address) { "" } else { ", not named in --real" };
+        println!("robot {address:<13} {frames} frames, reported position ({x:.2}, {y:.2}) m{unnamed}");
+    }
+    for address in &run.conflicts {
         println!(
-            "from the air        {heard} frames, {late_up} late, {foreign} foreign, {spoilt} damaged, {lost} lost"
+            "robot {address:<13} is simulated, but another sender uses its address: change that address, or add it to --real"
         );
-        println!(
-            "simulated robots    accepted {} frames of real ones and {} of each other; {} were out of range",
-            counts.taken_of_real, counts.taken_of_simulated, counts.beyond
-        );
-        println!("rejected            {}", format_rejections(&by_name(&counts.refused)));
-        println!("line                {} damaged messages", counts.damaged);
-        if heard > foreign && run.real.is_empty() {
-            println!(
-                "No received frame was authentic: give the robots' --key FILE, or none if they are unsealed."
-            );
-        }
-        for address in real.iter().filter(|address| !run.real.contains_key(address)) {
-            println!("robot {address:<13} was not heard");
-        }
-        for (address, seen) in &run.real {
-            let ([x, y], frames) = (seen.motion.position, seen.frames);
-            let unnamed = if real.contains(address) { "" } else { ", not named in --real" };
-            println!("robot {address:<13} {frames} frames, reported position ({x:.2}, {y:.2}) m{unnamed}");
-        }
-        for address in &run.conflicts {
-            println!(
-                "robot {address:<13} is simulated, but another sender uses its address: change that address, or add it to --real"
-            );
-        }
     }
 }
 
