@@ -14,7 +14,6 @@ pub mod origin;
 pub mod page;
 pub mod program;
 pub mod progress;
-pub mod schema;
 pub mod shift;
 pub mod symmetric;
 pub mod table;

@@ -11,7 +11,6 @@ mod outputs_cli;
 mod program;
 mod run_cli;
 mod scenario_cli;
-mod schema_cli;
 mod shards_cli;
 mod tasks_cli;
 mod train_cli;

@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use host_sim::schema::{Format, describe};
 use system_tests::{cargo_run, run};
+use wdgnn_schema::{Format, describe};
 
 const KEY: &[u8] = b"a swarm's secret";
 

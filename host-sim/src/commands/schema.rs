@@ -4,11 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::{
-    error::Result,
-    files,
-    schema::{Format, describe},
-};
+use wdgnn_schema::{Format, describe};
+
+use crate::{error::Result, files};
 
 /// Print the fields of all radio frames, for other languages.
 ///

@@ -1,12 +1,13 @@
 //! Descriptions of radio frames for other languages, made from the schemas of the frame types.
 
+#![forbid(unsafe_code)]
+
 mod c;
 mod json;
 mod python;
 mod text;
 mod wireshark;
 
-use clap::ValueEnum;
 use postcard::experimental::max_size::MaxSize;
 use postcard_schema::{
     Schema,
@@ -19,7 +20,8 @@ use wdgnn_link::frames::{
 };
 
 /// Language of a description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
     /// Table of all fields.
     Text,

@@ -1,14 +1,10 @@
-//! `host-sim schema`: golden text and generated files.
+//! Golden text and generated files.
 
 use std::{fs, path::Path};
 
-use crate::program::text;
+use wdgnn_schema::{Format, describe};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-
-fn schema(format: &str) -> String {
-    text(Path::new(ROOT), &format!("schema --format {format}"))
-}
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Compares with a file of the repository; `BLESS=1` writes the file.
 fn assert_file(path: &str, text: &str) {
@@ -17,22 +13,22 @@ fn assert_file(path: &str, text: &str) {
         fs::write(&path, text).expect("it is written");
     }
     let golden = fs::read_to_string(&path).expect("the file is there");
-    assert!(golden == text, "{} differs: BLESS=1 cargo test -p host-sim schema", path.display());
+    assert!(golden == text, "{} differs: BLESS=1 cargo test -p wdgnn-schema", path.display());
 }
 
 #[test]
 fn the_schema_is_the_golden_text() {
-    assert_file("host-sim/tests/goldens/schema.txt", &schema("text"));
+    assert_file("crates/wdgnn-schema/tests/goldens/schema.txt", &describe(Format::Text));
 }
 
 #[test]
 fn the_python_module_of_the_example_is_up_to_date() {
-    assert_file("examples/listener/wdgnn_frames.py", &schema("python"));
+    assert_file("examples/listener/wdgnn_frames.py", &describe(Format::Python));
 }
 
 #[test]
 fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
-    let frames: serde_json::Value = serde_json::from_str(&schema("json")).expect("JSON");
+    let frames: serde_json::Value = serde_json::from_str(&describe(Format::Json)).expect("JSON");
     let frame = &frames[1];
     assert_eq!((frame["name"].as_str(), frame["bytes"].as_u64()), (Some("Dot154Frame"), Some(93)));
     assert_eq!(frame["fields"][9]["offset"], 69);
@@ -44,7 +40,7 @@ fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
 #[test]
 fn the_wire_format_has_the_fields_of_the_schema() {
     let document = fs::read_to_string(Path::new(ROOT).join("docs/wire-format.md")).expect("the document");
-    let text = schema("text");
+    let text = describe(Format::Text);
     let blocks: Vec<(&str, &str)> = document
         .split("```schema ")
         .skip(1)
