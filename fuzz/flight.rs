@@ -2,11 +2,11 @@
 
 use wdgnn_core::{
     agent::Config,
-    filter::{NoDelayLine, Stacked, scale::Scale},
+    filter::{LayerTaps, scale::Scale},
     model::{
-        Metric, Model as _,
+        GradientMetric, Model as _,
         activation::Activation,
-        deep::{Layer, Top},
+        deep::{Layer, EndOfStack},
         folded::Folded,
         network::Network,
     },
@@ -17,11 +17,11 @@ use wdgnn_core::{
 use wdgnn_link::link::MessageLink;
 use wdgnn_robot::{config::RobotConfig, ports::Measurement, robot::Robot as AnyRobot};
 
-type Deep<'w> = Layer<'w, 4, 6, 4, Top>;
+type Deep<'w> = Layer<'w, 4, 6, 4, EndOfStack>;
 type Net<'w> = Network<'w, 6, 4, 4, 2, Deep<'w>>;
 
 /// Taps and wide parameters of a message.
-pub type Taps = Stacked<4, 6, NoDelayLine>;
+pub type Taps = LayerTaps<4, 6, ()>;
 pub type Wide = Filter<4, 6, 2>;
 
 /// A small robot that flocks in the plane, with room for four neighbors.
@@ -31,15 +31,15 @@ pub type Robot<'w, L> = AnyRobot<RobotConfig<Folded<'w, 6, 4, 4, 2, Deep<'w>>, F
 pub const MODEL: u32 = 0xdead_beef;
 
 /// Weights of a network.
-pub fn numbers() -> [f32; Net::NUMBERS] {
+pub fn numbers() -> [f32; Net::WEIGHT_COUNT] {
     core::array::from_fn(|index| 0.1 + 0.01 * (index % 7) as f32)
 }
 
 /// A robot at the origin with robust trust.
 pub fn robot<L: MessageLink<Motion, Taps, Wide>>(numbers: &[f32], link: L) -> Robot<'_, L> {
-    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
+    let network = Net::from_numbers(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
-    let agent = Config::new(Folded::new(network, Metric::Paper), Flocking::NORMALIZED, learning);
+    let agent = Config::new(Folded::new(network, GradientMetric::Paper), Flocking::<2>::MEAN_FEATURES, learning);
     AnyRobot::new(1, RobotConfig::new(agent).with_exchange_interval(2).robust(), link, Motion::REST)
 }
 
@@ -60,7 +60,7 @@ pub fn begin<L: MessageLink<Motion, Taps, Wide>>(robot: &mut Robot<'_, L>, tick:
 pub fn finish<L: MessageLink<Motion, Taps, Wide>>(robot: &mut Robot<'_, L>) {
     robot.end_receive();
     let (command, _) = robot.decide();
-    robot.set_executed(None);
+    robot.set_executed_command(None);
     robot.learn();
     let agent = robot.config().agent;
     assert!(command.iter().all(|u| u.abs() <= agent.task.limit), "{command:?}");

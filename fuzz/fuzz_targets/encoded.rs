@@ -9,7 +9,7 @@ mod frames;
 
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
-    filter::{DelayLines as _, NoDelayLine, Stacked},
+    filter::{DelayLines as _, LayerTaps},
     math,
     message::Message,
     task::State as _,
@@ -18,7 +18,7 @@ use wdgnn_core::{
 };
 use wdgnn_link::encoding::OutgoingMessage;
 
-type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
+type Full = Message<Motion, LayerTaps<4, 6, ()>, Filter<4, 6, 2>>;
 
 fuzz_target!(|input: &[u8]| {
     let Some((&[sender, degree, b0, b1, s0, s1, s2, s3, round, m0, m1, m2], numbers)) =
@@ -28,7 +28,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let (numbers, _) = numbers.as_chunks();
     // A robot's own numbers are admissible. Frames of robots with others are rejected.
-    let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).filter(|x| math::admissible(*x));
+    let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).filter(|x| math::is_admissible(*x));
     let mut numbers = numbers.chain(core::iter::repeat(0.0));
     let mut next = || numbers.next().unwrap_or_default();
     let mut message = Full::empty(Motion::from_array([(); 4].map(|()| next())));

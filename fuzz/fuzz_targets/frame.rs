@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
-    filter::{NoDelayLine, Stacked},
+    filter::{LayerTaps},
     message::Message,
     tasks::flocking::Motion,
     tensor::{Filter, param_range::ParamRange},
@@ -20,7 +20,7 @@ use wdgnn_link::{
     header::{FrameId, Payload, Profile},
 };
 
-type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
+type Full = Message<Motion, LayerTaps<4, 6, ()>, Filter<4, 6, 2>>;
 
 /// The model of the golden frames.
 const MODEL: u32 = 0xdead_beef;

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
-    filter::{NoDelayLine, Stacked},
+    filter::{LayerTaps},
     message::Message,
     tasks::flocking::Motion,
     tensor::Filter,
@@ -23,7 +23,7 @@ use wdgnn_link::{
     security::{aes::Aes, group_key::GroupKey, key::Key},
 };
 
-type Full = Message<Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>;
+type Full = Message<Motion, LayerTaps<4, 6, ()>, Filter<4, 6, 2>>;
 
 /// Model and key of the golden frames.
 const MODEL: u32 = 0xdead_beef;

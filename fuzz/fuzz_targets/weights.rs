@@ -17,7 +17,7 @@ fn open(bytes: &[u8]) {
     let Some(place) = file.0.get_mut(..bytes.len()) else { return };
     place.copy_from_slice(bytes);
     if let Ok(weights) = Weights::open(&file.0[..bytes.len()]) {
-        assert!(weights.numbers.iter().all(|x| math::admissible(*x)));
+        assert!(weights.numbers.iter().all(|x| math::is_admissible(*x)));
         let _ = FlockingNetwork::from_weights(&weights);
     }
 }

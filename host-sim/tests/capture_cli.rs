@@ -10,7 +10,7 @@ use host_sim::{
     recipe::RecipeName,
 };
 use wdgnn_core::{
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     task::State as _,
     tasks::flocking::{Flocking, Motion},
 };
@@ -26,7 +26,7 @@ use crate::program::{folder, text};
 const KEY: Key = *b"a swarm's secret";
 
 type Link = AnyLinkOf<FlockingModel<'static>, Flocking>;
-type Decoded = MessageOf<FlockingModel<'static>, Flocking>;
+type Decoded = AgentMessage<FlockingModel<'static>, Flocking>;
 
 /// Returns the link type of a pcap file and its packets with times in µs.
 fn packets(file: &[u8]) -> (u32, Vec<(u64, &[u8])>) {

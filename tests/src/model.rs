@@ -7,7 +7,7 @@ use wdgnn_core::{
     model::activation::Activation,
     online::Learning,
     task::Task as _,
-    tasks::flocking::{self, Flocking},
+    tasks::flocking::Flocking,
     weights::{self, Header, LayerDimensions, MAX_LAYERS, TaskSettings},
 };
 use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
@@ -23,7 +23,7 @@ pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
         hidden: hidden as u16,
         outputs: OUTPUTS as u16,
         layers,
-        task: TaskSettings { task: flocking::TASK, numbers: Flocking::DEFAULT.constants() },
+        task: TaskSettings { task: Flocking::<2>::ID, numbers: Flocking::DEFAULT.constants() },
         learning: Learning::paper(1.0),
         interval: 1,
     };

@@ -20,7 +20,7 @@ use system_tests::{
     robot::{self, ID, motion, native, tick},
 };
 use wdgnn_core::{
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     task::State as _,
     tasks::flocking::{Flocking, Motion},
 };
@@ -133,7 +133,7 @@ fn robots_that_are_reset_in_flight_return_with_their_record() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let mut message: MessageOf<FlockingModel<'_>, Flocking> = Message::empty(Motion::zero());
+    let mut message: AgentMessage<FlockingModel<'_>, Flocking> = Message::empty(Motion::zero());
     let header = Exact::read_header(&said[0], 130).unwrap();
     Exact::decode(&said[0], &header, weights.checksum, &mut message).unwrap();
     assert_eq!(header.id.boot, 1, "its neighbors accept it as newer");

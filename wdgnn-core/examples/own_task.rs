@@ -3,7 +3,7 @@
 //! `cargo run -p wdgnn-core --example own_task`
 
 use wdgnn_core::agent::{Agent, Config};
-use wdgnn_core::model::{Metric, activation::Activation, shape::OneLayer, shape::Shape};
+use wdgnn_core::model::{GradientMetric, activation::Activation, shape::OneLayer, shape::Shape};
 use wdgnn_core::{filter::scale::Scale, math, neighbors::Inbox, online::Learning};
 use wdgnn_core::{task::Task, tasks::flocking::Motion};
 
@@ -37,8 +37,13 @@ impl Task for Rendezvous {
 pub fn main() {
     // α_W is 1. B in its first tap and R are identities.
     let weights: [f32; 29] = std::array::from_fn(|index| [1, 13, 16, 23, 26].contains(&index).into());
-    let net =
-        <Net as Shape<Rendezvous>>::over(&weights, Activation::Tanh, Scale::Sum, Metric::Paper).unwrap();
+    let net = <Net as Shape<Rendezvous>>::from_numbers(
+        &weights,
+        Activation::Tanh,
+        Scale::Sum,
+        GradientMetric::Paper,
+    )
+    .unwrap();
     let config = Config::new(net, Rendezvous, Learning::OFF);
     let start = [[0.0, 0.0], [3.0, 1.0], [4.0, -2.0]];
     let mut robots = start.map(|position| Agent::new(&config, Motion { position, ..Motion::REST }));

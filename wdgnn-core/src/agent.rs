@@ -10,9 +10,9 @@
 use heapless::Vec;
 
 use crate::{
-    adaptation::LocalAdaptation,
+    adaptation::ActuatorCalibration,
     filter::{self, DelayLines as _},
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model,
     neighbors::Neighbors,
     online::{self, Learning, consensus::consensus_step},
@@ -70,7 +70,7 @@ pub struct Agent<M: Model, T: Task> {
     transmitted: Option<M::Taps>,
     wide: M::Wide,
     output: T::Command,
-    adaptation: LocalAdaptation<T::Command>,
+    adaptation: ActuatorCalibration<T::Command>,
     degree: u8,
 }
 
@@ -92,7 +92,7 @@ where
             transmitted: None,
             wide: *config.model.offline(),
             output: T::Command::ZERO,
-            adaptation: LocalAdaptation::NONE,
+            adaptation: ActuatorCalibration::NEUTRAL,
             degree: 0,
         }
     }
@@ -105,7 +105,7 @@ where
 
     /// The message of this tick: state, taps of the last exchange, wide parameters.
     #[inline]
-    pub fn message(&self, sender: NodeId) -> MessageOf<M, T> {
+    pub fn message(&self, sender: NodeId) -> AgentMessage<M, T> {
         let Self { tick, degree, states: [state, ..], wide, .. } = *self;
         Message { sender, tick, degree, state, taps: *self.transmitted(), wide }
     }
@@ -130,7 +130,7 @@ where
             self.adaptation.apply(&mut self.output);
         }
         let command = task.saturate(&self.output);
-        self.set_executed(Some(command));
+        self.set_executed_command(Some(command));
         command
     }
 
@@ -159,7 +159,7 @@ where
             online::keep_zeros(wide, offline);
         }
         if rule.ball > 0.0 {
-            report.projected = online::project(wide, offline, rule.ball * offline_norm);
+            report.projected = online::project_onto_ball(wide, offline, rule.ball * offline_norm);
         }
         if !wide.is_admissible() {
             *wide = *offline;

@@ -10,7 +10,7 @@
 //! use wdgnn_core::{
 //!     agent::{Agent, Config},
 //!     message::Message,
-//!     model::{Metric, activation::Activation, shape::{OneLayer, Shape}},
+//!     model::{GradientMetric, activation::Activation, shape::{OneLayer, Shape}},
 //!     neighbors::{Inbox, MAX_NEIGHBORS},
 //!     online::Learning,
 //!     task::{NodeId, State, Task},
@@ -28,7 +28,7 @@
 //! type Network = OneLayer<6, 4, 32, 2>; // 6 features, K = 3, 32 hidden features, 2 outputs
 //!
 //! # fn run(radio: &mut Radio, motion: &mut Motion<2>, id: NodeId, weights: &[f32]) -> Result<(), Box<dyn std::error::Error>> {
-//! let model = <Network as Shape<Flocking>>::over(weights, Activation::Tanh, Scale::Mean, Metric::Paper).unwrap();
+//! let model = <Network as Shape<Flocking>>::from_numbers(weights, Activation::Tanh, Scale::Mean, GradientMetric::Paper).unwrap();
 //! let config = Config::new(model, Flocking::DEFAULT, Learning::paper(1.0));
 //! let mut agent = Agent::new(&config, Motion::REST);
 //! let mut inbox = Inbox::<_, _, MAX_NEIGHBORS>::new();
@@ -48,7 +48,7 @@
 //! # Ok(())
 //! # }
 //! # let (mut radio, mut motion) = (Radio::default(), Motion { position: [0.0; 2], velocity: [1.0, 0.0] });
-//! # run(&mut radio, &mut motion, 7, &vec![0.01; <Network as Shape<Flocking>>::NUMBERS]).unwrap();
+//! # run(&mut radio, &mut motion, 7, &vec![0.01; <Network as Shape<Flocking>>::WEIGHT_COUNT]).unwrap();
 //! # assert_eq!(radio.sent.len(), 100);
 //! ```
 //!
@@ -56,15 +56,35 @@
 //!
 //! # The paper in this crate
 //!
-//! | paper | code |
-//! |---|---|
-//! | eq. `relevantFeature`: features x | [`task::Task::features`], `tasks/flocking/loss.rs` |
-//! | eq. `graphConv`: taps z, delayed by one exchange per hop | taps: [`filter::aggregate`]; sum over taps: [`model::unfolded`] |
-//! | eq. `GCNN`: deep part σ(Aᵀz + a) | [`model::deep`] |
-//! | eq. `WDGNN`: combination and readout | [`model::unfolded`] as in the paper; robots run the equivalent [`model::folded`] |
-//! | local loss J and its gradient | [`task::Task::loss_gradient`] |
-//! | eq. `disgd`: mixing | [`online::consensus::consensus_step`] |
-//! | Algorithm 1, decentralized | [`agent::Agent::decide`], [`agent::Agent::learn`] |
+//! Equations have the labels of the paper's source. A test checks that each statement is in its file.
+//!
+//! | paper | function | statement |
+//! |---|---|---|
+//! | Algorithm 1, decentralized | [`Agent::decide`] and [`Agent::learn`](agent::Agent::learn), `agent.rs` | `consensus_step(rule.mixing,` then `model.descend(wide,` |
+//! | `relevantFeature`: features x | [`Task::features`] of flocking, `tasks/flocking/task.rs` | `fourths = fourths.plus(inverse_4, &offset);` |
+//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`filter::aggregate`], `filter/mod.rs` | `lines.add_shifted(neighbor, weight);` |
+//! | `graphConv`: wide part Σ_k z_k B_k + b | [`Unfolded`], `model/unfolded.rs` | `accumulate(network.wide_bias, taps.first_layer(), wide.rows())` |
+//! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`Layer`], `model/deep.rs` | `activation.apply(&mut output);` |
+//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`Unfolded`], `model/unfolded.rs` | `*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;` |
+//! | `WDGNN`, multiplied out, as robots compute it | [`Folded`], `model/folded.rs` | `*u += network.alpha_deep * deep + network.alpha_wide * wide;` |
+//! | `disgd`, first term: mean over the neighbors and the robot | [`consensus_step`], `online/consensus.rs` | `Mixing::Uniform => mean_of_parts(wide, neighbors)` |
+//! | `disgd`, second term: gradient step γ ∇J | [`Model::descend`], `tensor/kernels.rs` | `*w -= z * f;` |
+//! | local loss J of flocking | [`Task::loss_gradient`] of flocking, `tasks/flocking/task.rs` | `let factor = 2.0 * self.period / n;` |
+//!
+//! To change the mixing rule, add a variant to [`online::Mixing`] and a line to the `match` in
+//! [`consensus_step`].
+//!
+//! [`Agent::decide`]: agent::Agent::decide
+//! [`Task::features`]: tasks::flocking::Flocking#method.features
+//! [`Task::loss_gradient`]: tasks::flocking::Flocking#method.loss_gradient
+//! [`Unfolded`]: model::unfolded::Unfolded#method.infer
+//! [`Folded`]: model::folded::Folded#method.infer
+//! [`Layer`]: model::deep::Layer#method.infer
+//! [`Model::descend`]: model::Model::descend
+//! [`consensus_step`]: online::consensus::consensus_step
+//!
+//! Two differences from the paper: tap k is delayed by k exchanges ([`filter`]), and ridge, ball
+//! and clip may limit learning ([`online::Learning`]). [`online::Learning::paper`] is the paper's rule.
 //!
 //! # Other crates
 //!
@@ -86,3 +106,28 @@ pub mod task;
 pub mod tasks;
 pub mod tensor;
 pub mod weights;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::{format, fs, vec::Vec};
+
+    #[test]
+    fn statements_of_the_table_are_in_their_files() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        let page = fs::read_to_string(format!("{root}/lib.rs")).unwrap();
+        let table = page.lines().skip_while(|line| !line.contains("| paper | function")).skip(2);
+        let rows: Vec<&str> = table.take_while(|line| line.starts_with("//! |")).collect();
+        assert!(rows.len() >= 9, "{rows:?}");
+        for row in rows {
+            let quoted: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+            let file = quoted.iter().find(|text| text.ends_with(".rs")).unwrap();
+            let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
+            let (_, statements) = row.rsplit_once(" | ").unwrap();
+            for statement in statements.split('`').skip(1).step_by(2) {
+                assert!(text.contains(statement), "{file}: {statement}");
+            }
+        }
+    }
+}

@@ -6,23 +6,23 @@
 /// Largest magnitude accepted from outside: 2⁶⁰ ≈ 1.15·10¹⁸.
 ///
 /// Its square is a finite `f32`, so distances and norms of admissible numbers cannot overflow.
-pub const LARGEST: f32 = f32::from_bits((127 + 60) << 23);
+pub const MAX_ADMISSIBLE: f32 = f32::from_bits((127 + 60) << 23);
 
 /// Numbers that the processor computes in parallel, where the code does so.
 ///
 /// No bit of any result depends on it.
-pub const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
+pub const SIMD_LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
 
 /// Largest error of [`tanh`] over every `f32`, in units in the last place.
 ///
 /// The measured error is 6.44. `tests/tanh_every_float.rs` in `wdgnn-robot` fails if this bound is
 /// too small or larger than necessary.
-pub const TANH_ULP: u32 = 7;
+pub const TANH_MAX_ULP: u32 = 7;
 
 /// Largest absolute error of [`tanh`] over every `f32`.
 ///
 /// `tests/tanh_every_float.rs` measures 3.840·10⁻⁷.
-pub const TANH_ABSOLUTE: f32 = 3.85e-7;
+pub const TANH_MAX_ERROR: f32 = 3.85e-7;
 
 // tanh x ≈ x·P(x²)/Q(x²) on [0, TANH_ONE). A weighted least-squares fit (Lawson) minimizes the
 // relative error, which is 2.2·10⁻⁸ before rounding. P(0) = Q(0) = 1 makes the fit exact for tiny
@@ -33,12 +33,12 @@ const Q: [f32; 4] = [0.467_160_08, 2.588_435_7e-2, 3.288_515_8e-4, 7.790_240_5e-
 const TANH_ONE: f32 = 9.02;
 /// Magnitude below which the fit stays below 1.
 ///
-/// 1 − tanh 7 is 1.66·10⁻⁶, more than four times [`TANH_ABSOLUTE`].
+/// 1 − tanh 7 is 1.66·10⁻⁶, more than four times [`TANH_MAX_ERROR`].
 const TANH_FIT: f32 = 7.0;
 
 /// Hyperbolic tangent by a rational fit, odd and bounded by 1.
 ///
-/// The error is at most [`TANH_ULP`]. The cost is a quarter of that of [`tanh_libm`]. NaN returns
+/// The error is at most [`TANH_MAX_ULP`]. The cost is a quarter of that of [`tanh_libm`]. NaN returns
 /// NaN.
 #[must_use]
 #[inline]
@@ -85,34 +85,35 @@ pub fn sqrt(x: f32) -> f32 {
     libm::sqrtf(x)
 }
 
-/// Returns whether `x` is zero, or normal with a magnitude of at most [`LARGEST`].
+/// Returns whether `x` is zero, or normal with a magnitude of at most [`MAX_ADMISSIBLE`].
 ///
 /// Message and weight-file values must pass this test before any arithmetic. It rejects NaN,
 /// infinities, subnormals (slow on some cores) and huge values with one integer range test.
 #[must_use]
 #[inline]
-pub fn admissible(x: f32) -> bool {
+pub fn is_admissible(x: f32) -> bool {
     let magnitude = x.to_bits() & 0x7fff_ffff;
     magnitude == 0
         || magnitude.wrapping_sub(f32::MIN_POSITIVE.to_bits())
-            <= LARGEST.to_bits() - f32::MIN_POSITIVE.to_bits()
+            <= MAX_ADMISSIBLE.to_bits() - f32::MIN_POSITIVE.to_bits()
 }
 
-/// Quick test of [`admissible`]: nonnegative only for magnitudes from 2⁻⁶⁸ to 2⁶⁰.
+/// Quick test of [`is_admissible`]: nonnegative only for magnitudes from 2⁻⁶⁸ to 2⁶⁰.
 ///
 /// The range covers 128 exponents, so the sign bit is the result. Results of many numbers combine
-/// with `or`, at a third of the cost of [`admissible`]. A negative result means that [`admissible`]
+/// with `or`, at a third of the cost of [`is_admissible`]. A negative result means that [`is_admissible`]
 /// must decide.
+#[must_use]
 #[inline]
-pub(crate) fn doubt(x: f32) -> i32 {
+pub fn quick_admissible(x: f32) -> i32 {
     const SMALLEST: u32 = (127 - 68) << 24;
     (x.to_bits() << 1).wrapping_sub(SMALLEST).cast_signed()
 }
 
-/// Rounds subnormals to zero, so that frames of honest senders are [`admissible`].
+/// Rounds subnormals to zero, so that numbers of honest senders pass [`is_admissible`].
 #[must_use]
 #[inline]
-pub fn flush(x: f32) -> f32 {
+pub fn flush_subnormal(x: f32) -> f32 {
     if x.to_bits() & 0x7f80_0000 == 0 { 0.0 } else { x }
 }
 
@@ -152,15 +153,15 @@ mod tests {
         for step in 0..200_000_u32 {
             let x = step as f32 * 1.0e-4;
             assert_eq!(tanh(-x).to_bits(), (-tanh(x)).to_bits());
-            assert!((tanh(x) - tanh_libm(x)).abs() <= TANH_ABSOLUTE, "at {x}");
+            assert!((tanh(x) - tanh_libm(x)).abs() <= TANH_MAX_ERROR, "at {x}");
             assert!(tanh(x) <= 1.0, "at {x}");
         }
     }
 
     #[test]
     fn nan_infinity_subnormals_and_huge_numbers_are_not_admissible() {
-        for good in [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, LARGEST, -LARGEST] {
-            assert!(admissible(good), "{good}");
+        for good in [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, MAX_ADMISSIBLE, -MAX_ADMISSIBLE] {
+            assert!(is_admissible(good), "{good}");
         }
         for bad in [
             f32::NAN,
@@ -169,29 +170,29 @@ mod tests {
             f32::NEG_INFINITY,
             1.0e-40,
             -1.0e-45,
-            LARGEST * 2.0,
+            MAX_ADMISSIBLE * 2.0,
             f32::MAX,
         ] {
-            assert!(!admissible(bad), "{bad}");
+            assert!(!is_admissible(bad), "{bad}");
         }
     }
 
     #[test]
     fn numbers_that_pass_the_quick_test_are_admissible() {
-        for ordinary in [1.0, -1.0, f32::MIN_POSITIVE * 2.0_f32.powi(58), LARGEST / 1.000_001] {
-            assert!(doubt(ordinary) >= 0 && doubt(-ordinary) >= 0, "{ordinary}");
+        for ordinary in [1.0, -1.0, f32::MIN_POSITIVE * 2.0_f32.powi(58), MAX_ADMISSIBLE / 1.000_001] {
+            assert!(quick_admissible(ordinary) >= 0 && quick_admissible(-ordinary) >= 0, "{ordinary}");
         }
         for bits in (0..u32::MAX).step_by(1009) {
             let x = f32::from_bits(bits);
-            assert!(doubt(x) < 0 || admissible(x), "{x}");
+            assert!(quick_admissible(x) < 0 || is_admissible(x), "{x}");
         }
     }
 
     #[test]
     fn flush_zeroes_subnormals_and_leaves_other_numbers() {
-        assert_eq!(flush(1.0e-40), 0.0);
-        assert_eq!(flush(f32::MIN_POSITIVE), f32::MIN_POSITIVE);
-        assert_eq!(flush(-3.5), -3.5);
+        assert_eq!(flush_subnormal(1.0e-40), 0.0);
+        assert_eq!(flush_subnormal(f32::MIN_POSITIVE), f32::MIN_POSITIVE);
+        assert_eq!(flush_subnormal(-3.5), -3.5);
     }
 
     #[test]

@@ -10,20 +10,20 @@ use crate::{
 };
 
 /// Message of an agent with model `M` and task `T`.
-pub type MessageOf<M, T> = Message<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide>;
+pub type AgentMessage<M, T> = Message<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide>;
 
 /// One robot's broadcast: its state, its taps and its wide parameters.
 ///
 /// ```
 /// use wdgnn_core::{
-///     filter::{DelayLine, NoDelayLine, Stacked},
+///     filter::{DelayLine, LayerTaps},
 ///     message::Message,
 ///     tasks::flocking::Motion,
 ///     tensor::Filter,
 /// };
 ///
-/// type Small = Message<Motion<2>, Stacked<2, 1, NoDelayLine>, Filter<2, 1, 2>>;
-/// let taps = Stacked { line: DelayLine([[0.5], [7.0]]), above: NoDelayLine };
+/// type Small = Message<Motion<2>, LayerTaps<2, 1, ()>, Filter<2, 1, 2>>;
+/// let taps = LayerTaps { line: DelayLine([[0.5], [7.0]]), above: () };
 /// let message = Small { sender: 3, tick: 200, degree: 2, state: Motion::REST, taps, wide: Filter([[[1.0; 2]]; 2]) };
 ///
 /// let mut buffer = [0; 64];
@@ -57,7 +57,7 @@ impl<S: State, L: DelayLines, W: Tensor> Message<S, L, W> {
         Self { sender: 0, tick: 0, degree: 0, state, taps: L::ZERO, wide: W::ZERO }
     }
 
-    /// Whether every number is admissible ([`crate::math::admissible`]).
+    /// Whether every number is admissible ([`crate::math::is_admissible`]).
     ///
     /// Decoders accept NaN. Check this before a message from outside enters the arithmetic.
     #[must_use]

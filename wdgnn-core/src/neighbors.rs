@@ -6,7 +6,7 @@
 use heapless::Vec;
 
 use crate::{
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model,
     online::consensus::NeighborParams,
     task::{NodeId, Task},
@@ -22,7 +22,7 @@ pub const MAX_NEIGHBORS: usize = 16;
 #[derive(Debug)]
 pub struct Neighbor<'a, M: Model, T: Task> {
     /// Its latest message.
-    pub message: &'a MessageOf<M, T>,
+    pub message: &'a AgentMessage<M, T>,
     /// Whether it runs the same weight file. Taps and parameters of other networks are ignored.
     pub shares_model: bool,
     /// Range of its wide parameters that arrived in this tick; `None` if no message arrived.
@@ -118,7 +118,7 @@ impl core::error::Error for InboxError {}
 /// `wdgnn_robot::neighbors` is the table for radios that lose, delay or falsify messages.
 #[derive(Debug)]
 pub struct Inbox<M: Model, T: Task, const N: usize = MAX_NEIGHBORS> {
-    messages: Vec<MessageOf<M, T>, N>,
+    messages: Vec<AgentMessage<M, T>, N>,
 }
 
 impl<M: Model, T: Task, const N: usize> Inbox<M, T, N> {
@@ -132,7 +132,7 @@ impl<M: Model, T: Task, const N: usize> Inbox<M, T, N> {
     ///
     /// # Errors
     /// See [`InboxError`]. The inbox is unchanged.
-    pub fn update(&mut self, message: MessageOf<M, T>) -> Result<(), InboxError> {
+    pub fn update(&mut self, message: AgentMessage<M, T>) -> Result<(), InboxError> {
         if !message.is_admissible() {
             return Err(InboxError::NotAdmissible);
         }

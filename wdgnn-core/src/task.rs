@@ -24,9 +24,9 @@ pub trait State:
     /// The state of these numbers.
     fn from_array(numbers: Self::Array) -> Self;
 
-    /// Whether every number is [`math::admissible`].
+    /// Whether every number is [`math::is_admissible`].
     fn is_admissible(&self) -> bool {
-        self.to_array().as_ref().iter().all(|x| math::admissible(*x))
+        self.to_array().as_ref().iter().all(|x| math::is_admissible(*x))
     }
 
     /// The state of all zeros.

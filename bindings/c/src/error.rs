@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use wdgnn_core::weights::{Field, WeightsError};
+use wdgnn_core::weights::{HeaderField, WeightsError};
 use wdgnn_link::error::FrameError;
 
 // Only the messages come from the macro: cbindgen reads the enumeration, which must be written out.
@@ -212,12 +212,12 @@ impl From<WeightsError> for Error {
             WeightsError::NotAdmissible => Self::WeightsInvalidNumber,
             WeightsError::Misaligned => Self::WeightsMisaligned,
             WeightsError::Mismatch { field, .. } => match field {
-                Field::Features => Self::WeightsFeatures,
-                Field::Taps | Field::LayerTaps => Self::WeightsTaps,
-                Field::Hidden | Field::LayerFeatures => Self::WeightsHidden,
-                Field::Outputs => Self::WeightsOutputs,
-                Field::Layers => Self::WeightsLayers,
-                Field::Task => Self::WeightsTask,
+                HeaderField::Features => Self::WeightsFeatures,
+                HeaderField::Taps | HeaderField::LayerTaps => Self::WeightsTaps,
+                HeaderField::Hidden | HeaderField::LayerFeatures => Self::WeightsHidden,
+                HeaderField::Outputs => Self::WeightsOutputs,
+                HeaderField::Layers => Self::WeightsLayers,
+                HeaderField::Task => Self::WeightsTask,
                 _ => Self::WeightsCode,
             },
             _ => Self::WeightsOther,

@@ -3,7 +3,7 @@
 use wdgnn_core::{
     filter::DelayLines,
     math,
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model,
     task::State,
     tensor::{Tensor, param_range::ParamRange},
@@ -35,7 +35,7 @@ pub trait FrameReader {
 /// Listener: the receive state of its link, and the content of the last frame.
 pub struct Listener<T: OnboardTask, E, S> {
     link: Link<E, S>,
-    message: MessageOf<ModelOf<'static, T>, T>,
+    message: AgentMessage<ModelOf<'static, T>, T>,
     state: [f32; MAX_STATE_LEN],
     taps: [f32; MAX_TAPS],
 }
@@ -65,7 +65,7 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> FrameReader for Listener<T, 
         let Message { sender, degree, state, taps, wide, .. } = &self.message;
         self.state.iter_mut().zip(state.to_array().as_ref()).for_each(|(to, from)| *to = *from);
         let transmitted = taps.transmitted().flat_map(|(_, line)| line);
-        self.taps.iter_mut().zip(transmitted).for_each(|(to, from)| *to = math::flush(*from));
+        self.taps.iter_mut().zip(transmitted).for_each(|(to, from)| *to = math::flush_subnormal(*from));
         let (taps_begin, taps_end) = bounds(payload.taps, TapsOf::<T>::LEN);
         let (wide_begin, wide_end) = bounds(payload.wide, WideOf::<T>::LEN);
         Ok(types::Beacon {

@@ -194,7 +194,7 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
         (self.sent_frames, self.late_authentications) = (0, 0);
         self.clear_tick();
         let sensed = state.map(|list| {
-            let mut numbers = <T::State as State>::Array::gather(list);
+            let mut numbers = <T::State as State>::Array::from_slice(list);
             // Decaying filters produce subnormal numbers, which the core rejects as noise.
             numbers.as_mut().iter_mut().filter(|x| x.is_subnormal()).for_each(|x| *x = 0.0);
             Measurement { state: T::State::from_array(numbers), age }
@@ -236,7 +236,7 @@ impl<T: OnboardTask, E: Encoding + Sync, S: KeyedSecurity> AnyRobot for TypedRob
         let (command, verdict) = self.robot.decide();
         let verdict = Verdict::from(verdict);
         // The caller reads the command from the report and executes it.
-        self.robot.set_executed((verdict != Verdict::Blind).then_some(command));
+        self.robot.set_executed_command((verdict != Verdict::Blind).then_some(command));
         let consensus = self.robot.learn();
         let counters = &mut self.counters;
         counters.add_errors(&self.errors);

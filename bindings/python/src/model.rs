@@ -10,7 +10,7 @@ use pyo3::{
 };
 use wdgnn_core::{
     filter::scale::Scale,
-    model::{Metric, activation::Activation, shape::Dimensions},
+    model::{GradientMetric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
     task::Task as _,
     weights::{Header, LayerDimensions, MAX_LAYERS, TaskSettings},
@@ -185,7 +185,8 @@ fn task_name(number: u16) -> Option<&'static str> {
 
 const ACTIVATIONS: [(&str, Activation); 3] =
     [("tanh", Activation::Tanh), ("tanh-libm", Activation::TanhLibm), ("relu", Activation::Relu)];
-const METRICS: [(&str, Metric); 2] = [("paper", Metric::Paper), ("euclidean", Metric::Euclidean)];
+const METRICS: [(&str, GradientMetric); 2] =
+    [("paper", GradientMetric::Paper), ("euclidean", GradientMetric::Euclidean)];
 const MIXINGS: [(&str, Mixing); 3] =
     [("alone", Mixing::Alone), ("uniform", Mixing::Uniform), ("metropolis", Mixing::Metropolis)];
 const SCALES: [(&str, Scale); 3] = [("sum", Scale::Sum), ("mean", Scale::Mean), ("closed", Scale::Closed)];

@@ -203,7 +203,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
 
     fn set_states(&mut self, states: &[f32]) {
         for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
-            *state = StateOf::<W>::from_array(wdgnn_core::tensor::Array::gather(numbers));
+            *state = StateOf::<W>::from_array(wdgnn_core::tensor::Array::from_slice(numbers));
         }
     }
 

@@ -4,7 +4,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
     filter::DelayLines,
     math,
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model,
     task::{NodeId, State, Task},
     tensor::{Array, Tensor as _, param_range::ParamRange},
@@ -63,7 +63,7 @@ trait AnyCodec: Send + Sync {
 }
 
 type TaskLink<T> = AnyLinkOf<ModelOf<'static, T>, T>;
-type TaskMessage<T> = MessageOf<ModelOf<'static, T>, T>;
+type TaskMessage<T> = AgentMessage<ModelOf<'static, T>, T>;
 type TapsOf<T> = <ModelOf<'static, T> as Model>::Taps;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 type StateArray<T> = <<T as Task>::State as State>::Array;
@@ -89,7 +89,8 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
         let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?;
         let FrameId { sender, boot, sequence } = self.link.frame_id(now, frame).ok_or(LinkError::TooShort)?;
         let Message { degree, state, taps, wide, .. } = message;
-        let taps = taps.transmitted().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
+        let taps =
+            taps.transmitted().flat_map(|(_, line)| line).map(|tap| math::flush_subnormal(*tap)).collect();
         let range = |ParamRange { from, to }: ParamRange, count: usize| {
             (usize::from(from).min(count), usize::from(to).min(count))
         };
@@ -157,11 +158,11 @@ fn send<T: SimTask>(
     index: u32,
 ) -> Option<Vec<u8>> {
     let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
-    if !taps.iter().copied().all(math::admissible) {
+    if !taps.iter().copied().all(math::is_admissible) {
         return None;
     }
     let tick = sequence / link.frames_per_exchange();
-    let state = T::State::from_array(Array::gather(state));
+    let state = T::State::from_array(Array::from_slice(state));
     let mut message: TaskMessage<T> =
         Message { sender: *sender, tick, degree: *degree, ..Message::empty(state) };
     let mut taps = taps.iter();

@@ -5,10 +5,10 @@
 //! that are not robots. [`tdma`] keeps a common clock and time slots without a master.
 //!
 //! ```
-//! use wdgnn_core::{filter::{NoDelayLine, Stacked}, message::Message, tasks::flocking::Motion, tensor::Filter};
+//! use wdgnn_core::{filter::{LayerTaps}, message::Message, tasks::flocking::Motion, tensor::Filter};
 //! use wdgnn_link::{encoding::exact::Exact, link::{Link, MessageLink, Sealed}, security::group_key::GroupKey};
 //!
-//! type Small = Message<Motion<2>, Stacked<2, 1, NoDelayLine>, Filter<2, 1, 2>>;
+//! type Small = Message<Motion<2>, LayerTaps<2, 1, ()>, Filter<2, 1, 2>>;
 //! # use wdgnn_core::{filter::DelayLines as _, tensor::Tensor as _};
 //! let model = 0x1234; // checksum of the weight file
 //! let mut robot: Sealed<Exact> = Link::new(model, GroupKey::new(b"sixteen byte key"));

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 use crate::{
-    encoding::{Encoding, OutgoingMessage, halves},
+    encoding::{Encoding, OutgoingMessage, floats, halves},
     error::FrameError,
     header::{FrameId, OBSTACLE_ONLY, Payload},
     security::{
@@ -226,7 +226,7 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
                 return Err(FrameError::NotAdmissible);
             }
         } else {
-            numbers = X::Array::from_bytes(state);
+            numbers = floats::read_array(state);
         }
         into.state = X::from_array(numbers);
         if !into.state.is_admissible() {

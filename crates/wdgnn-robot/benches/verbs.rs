@@ -13,9 +13,9 @@ use wdgnn_core::{
     filter::scale::Scale,
     math,
     model::{
-        Metric, Model,
+        GradientMetric, Model,
         activation::Activation,
-        deep::{Layer, Top},
+        deep::{EndOfStack, Layer},
         folded::Folded,
         network::Network,
         unfolded::Unfolded,
@@ -30,7 +30,7 @@ const NEIGHBORS: u16 = 8;
 const ROUNDS: u32 = 200;
 const CALLS: u32 = 500;
 
-type Deep<'w> = Layer<'w, 4, 6, 32, Top>;
+type Deep<'w> = Layer<'w, 4, 6, 32, EndOfStack>;
 type Net<'w> = Network<'w, 6, 4, 32, 2, Deep<'w>>;
 
 /// Nanoseconds per call in the fastest round.
@@ -98,9 +98,10 @@ where
 }
 
 fn main() {
-    let numbers: Vec<f32> = (0..Net::NUMBERS).map(|index| 0.01 * (index % 17) as f32 - 0.08).collect();
-    let network = Net::over(&numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
-    let folded = steps(Folded::new(network, Metric::Paper));
+    let numbers: Vec<f32> = (0..Net::WEIGHT_COUNT).map(|index| 0.01 * (index % 17) as f32 - 0.08).collect();
+    let network =
+        Net::from_numbers(&numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
+    let folded = steps(Folded::new(network, GradientMetric::Paper));
     let unfolded = steps(Unfolded::new(network));
     println!("{:<16}{:>12}{:>12}{:>10}", "ns per call", "folded", "unfolded", "ratio");
     for ((step, folded), (_, unfolded)) in folded.into_iter().zip(unfolded) {

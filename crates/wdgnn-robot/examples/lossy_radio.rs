@@ -45,7 +45,7 @@ pub fn main() {
             robot.end_receive();
             isolated += u32::from(robot.trusted().next().is_none());
             let (command, _) = robot.decide();
-            robot.set_executed(Some(command));
+            robot.set_executed_command(Some(command));
             robot.learn();
             for (axis, u) in command.into_iter().enumerate() {
                 motions[id].velocity[axis] += 0.01 * u;

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use wdgnn_core::{
     agent::Config,
-    message::MessageOf,
+    message::AgentMessage,
     model::Model,
     online::{Learning, consensus},
     task::Task,
@@ -154,7 +154,7 @@ pub type StateOf<C> = <<C as RobotTypes>::Task as Task>::State;
 /// Command of a robot with the types `C`.
 pub type CommandOf<C> = <<C as RobotTypes>::Task as Task>::Command;
 /// Message of a robot with the types `C`.
-pub type RobotMessage<C> = MessageOf<<C as RobotTypes>::Model, <C as RobotTypes>::Task>;
+pub type RobotMessage<C> = AgentMessage<<C as RobotTypes>::Model, <C as RobotTypes>::Task>;
 
 /// Link for the messages of a robot with the types `C`.
 pub trait LinkOf<C: RobotTypes>:
@@ -287,7 +287,7 @@ impl<M: Model, T: RobotTask, P: TrustPolicy> RobotConfig<M, T, P> {
     /// The parameters of an honest robot never leave the ball.
     #[must_use]
     #[inline]
-    pub fn is_plausible(&self, message: &MessageOf<M, T>, payload: Payload) -> bool {
+    pub fn is_plausible(&self, message: &AgentMessage<M, T>, payload: Payload) -> bool {
         let Config { model, learning, offline_norm, .. } = &self.agent;
         if let Some(robust) = self.trust.robust()
             && robust.max_tap > 0.0
@@ -300,6 +300,6 @@ impl<M: Model, T: RobotTask, P: TrustPolicy> RobotConfig<M, T, P> {
         }
         // Half precision may move a parameter on the surface of the ball slightly outside.
         let radius = learning.ball * offline_norm * 1.01;
-        consensus::is_within(&message.wide, model.offline(), payload.wide, radius)
+        consensus::is_within_distance(&message.wide, model.offline(), payload.wide, radius)
     }
 }

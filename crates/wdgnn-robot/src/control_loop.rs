@@ -108,7 +108,7 @@ pub fn end_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
     let is_blind = verdict == Verdict::Blind;
     let acted = if is_blind { ports.actuator().stop() } else { ports.actuator().act(&command) };
     errors.actuator += u32::from(acted.is_err());
-    robot.set_executed((!is_blind && acted.is_ok()).then_some(command));
+    robot.set_executed_command((!is_blind && acted.is_ok()).then_some(command));
     let consensus = robot.learn();
     // A new key is stored at once.
     let has_new_key = robot.link().security().has_unsaved_keys();

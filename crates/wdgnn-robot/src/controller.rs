@@ -7,7 +7,7 @@ use core::iter::Empty;
 
 use wdgnn_core::{
     agent::{Agent, ConsensusReport},
-    message::MessageOf,
+    message::AgentMessage,
     model::Model,
     neighbors::Neighbors,
     task::NodeId,
@@ -108,7 +108,11 @@ where
     /// Message of this tick.
     #[must_use]
     #[inline]
-    pub fn message<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>, sender: NodeId) -> MessageOf<M, T> {
+    pub fn message<P: TrustPolicy>(
+        &self,
+        config: &RobotConfig<M, T, P>,
+        sender: NodeId,
+    ) -> AgentMessage<M, T> {
         let mut message = self.agent.message(sender);
         if self.is_obstacle_only(config) {
             message.degree = OBSTACLE_ONLY;

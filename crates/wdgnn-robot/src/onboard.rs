@@ -6,7 +6,7 @@
 use wdgnn_core::{
     agent::Config,
     model::{
-        deep::{Layer, Top},
+        deep::{EndOfStack, Layer},
         network::Network,
         shape::{OneLayer, Shape},
     },
@@ -56,7 +56,7 @@ pub type TaskRobot<'w, T, L, P = Trust> = Robot<RobotConfig<ModelOf<'w, T>, T, P
 
 /// Network of flocking in the plane as trained.
 pub type FlockingNetwork<'w> =
-    Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, Layer<'w, TAPS, FEATURES, HIDDEN, Top>>;
+    Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, Layer<'w, TAPS, FEATURES, HIDDEN, EndOfStack>>;
 /// Network of flocking in the plane as flown.
 pub type FlockingModel<'w> = ModelOf<'w, Flocking>;
 
@@ -89,7 +89,7 @@ const _: () = assert!(exact_len::<Flocking<3>>() + MAX_TAG_LEN < MAX_BUFFER_LEN)
 pub fn config_from_weights<'w, T: OnboardTask>(
     weights: &Weights<'w>,
 ) -> Result<RobotConfig<ModelOf<'w, T>, T>, WeightsError> {
-    let task = T::from_constants(weights.expect_task(T::ID)?);
+    let task = T::from_constants(weights.check_task(T::ID)?);
     let header = &weights.header;
     let agent = Config::new(T::Shape::from_weights(weights)?, task, header.learning);
     Ok(RobotConfig::new(agent).with_exchange_interval(header.interval.into()))
@@ -124,7 +124,7 @@ mod tests {
         filter::scale::Scale,
         model::activation::Activation,
         online::Learning,
-        weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
+        weights::{self, Aligned, Header, HeaderField, LayerDimensions, TaskSettings},
     };
     use wdgnn_link::{
         encoding::exact::Exact,
@@ -132,7 +132,7 @@ mod tests {
         security::group_key::GroupKey,
     };
 
-    const BYTES: usize = weights::HEADER_BYTES + 4 * FlockingNetwork::NUMBERS + 4;
+    const BYTES: usize = weights::HEADER_BYTES + 4 * FlockingNetwork::WEIGHT_COUNT + 4;
 
     fn file(hidden: u16, task: u16) -> Aligned<[u8; BYTES]> {
         let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
@@ -149,7 +149,7 @@ mod tests {
             interval: 1,
         };
         let mut bytes = Aligned([0; BYTES]);
-        weights::write(&header, &[0.5; FlockingNetwork::NUMBERS], &mut bytes.0).unwrap();
+        weights::write(&header, &[0.5; FlockingNetwork::WEIGHT_COUNT], &mut bytes.0).unwrap();
         bytes
     }
 
@@ -186,11 +186,11 @@ mod tests {
         };
         assert_eq!(
             mismatch(&file(16, Flocking::<2>::ID)),
-            Some(WeightsError::Mismatch { field: Field::Hidden, expected: 32, found: 16 })
+            Some(WeightsError::Mismatch { field: HeaderField::Hidden, expected: 32, found: 16 })
         );
         assert_eq!(
             mismatch(&file(HIDDEN as u16, 9)),
-            Some(WeightsError::Mismatch { field: Field::Task, expected: 1, found: 9 })
+            Some(WeightsError::Mismatch { field: HeaderField::Task, expected: 1, found: 9 })
         );
     }
 

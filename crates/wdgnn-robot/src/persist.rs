@@ -11,10 +11,10 @@
 
 use wdgnn_core::{
     model::Model,
-    tensor::{Array, Tensor, kernels},
+    tensor::{Array, Tensor},
     weights::crc_32,
 };
-use wdgnn_link::security::key_ring::STORED_KEYS_LEN;
+use wdgnn_link::{encoding::floats, security::key_ring::STORED_KEYS_LEN};
 
 use crate::{
     config::{CommandOf, LinkOf, RobotTypes},
@@ -86,7 +86,7 @@ pub fn restore<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
             && let Some((numbers, rest)) = read_part(body, 4 * WideOf::<C>::LEN)
             && (rest.is_empty() || restore_adaptation(robot, rest))
         {
-            resumed = kernels::read(wide.numbers_mut(), numbers) && robot.agent_mut().set_wide(&wide);
+            resumed = floats::read(wide.numbers_mut(), numbers) && robot.agent_mut().set_wide(&wide);
         }
         // A link with the last boot count seals nothing.
         robot.link_mut().set_boot_count(boot.saturating_add(1));
@@ -132,13 +132,13 @@ pub(crate) fn save<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
     }
     let agent = robot.agent();
     let mut rest =
-        write_part(rest, 4 * WideOf::<C>::LEN, |body| kernels::write(body, agent.wide().numbers()))?;
+        write_part(rest, 4 * WideOf::<C>::LEN, |body| floats::write(body, agent.wide().numbers()))?;
     if robot.config().agent.learning.adapts_locally() {
         let adaptation = agent.adaptation();
         rest = write_part(rest, 4 + 4 * CommandOf::<C>::LEN, |part| {
             if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
                 *gain = adaptation.gain.to_le_bytes();
-                kernels::write(biases, adaptation.bias.as_ref());
+                floats::write(biases, adaptation.bias.as_ref());
             }
         })?;
     }
@@ -153,7 +153,7 @@ fn restore_adaptation<C: RobotTypes, L: LinkOf<C>, const N: usize>(
 ) -> bool {
     let Some((part, [])) = read_part(bytes, 4 + 4 * CommandOf::<C>::LEN) else { return false };
     if let Some((gain, biases)) = part.split_first_chunk() {
-        robot.restore_adaptation(Array::from_bytes(biases), f32::from_le_bytes(*gain));
+        robot.restore_adaptation(floats::read_array(biases), f32::from_le_bytes(*gain));
     }
     true
 }

@@ -12,7 +12,7 @@ use crate::{
     tasks::{CollisionAvoidance as _, MotionModel as _, PlausibilityChecks, RobotTask},
 };
 use wdgnn_core::{
-    adaptation::LocalAdaptation,
+    adaptation::ActuatorCalibration,
     agent::{Agent, ConsensusReport},
     message::Message,
     model::Model,
@@ -38,7 +38,7 @@ pub type EntryOf<C> = NeighborEntry<
 /// use wdgnn_core::{
 ///     agent::Config,
 ///     filter::scale::Scale,
-///     model::{Metric, activation::Activation, shape::{OneLayer, Shape}},
+///     model::{GradientMetric, activation::Activation, shape::{OneLayer, Shape}},
 ///     online::Learning,
 ///     tasks::flocking::{Flocking, Motion},
 /// };
@@ -46,8 +46,8 @@ pub type EntryOf<C> = NeighborEntry<
 /// use wdgnn_robot::{config::RobotConfig, ports::Measurement, robot::Robot, safety::gate::{IsolationPhase, Verdict}};
 ///
 /// type Small = OneLayer<6, 2, 2, 2>;
-/// let weights = [0.1; <Small as Shape<Flocking>>::NUMBERS];
-/// let model = <Small as Shape<Flocking>>::over(&weights, Activation::Relu, Scale::Sum, Metric::Paper).unwrap();
+/// let weights = [0.1; <Small as Shape<Flocking>>::WEIGHT_COUNT];
+/// let model = <Small as Shape<Flocking>>::from_numbers(&weights, Activation::Relu, Scale::Sum, GradientMetric::Paper).unwrap();
 /// let config = RobotConfig::new(Config::new(model, Flocking::DEFAULT, Learning::OFF));
 /// let start = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
 /// let mut robot: Robot<_, _> = Robot::new(1, config, Link::<Exact>::open(0), start);
@@ -167,8 +167,8 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     }
 
     /// Records the command that the actuators execute; `None` if it is unknown.
-    pub fn set_executed(&mut self, command: Option<CommandOf<C>>) {
-        self.controller.agent.set_executed(command);
+    pub fn set_executed_command(&mut self, command: Option<CommandOf<C>>) {
+        self.controller.agent.set_executed_command(command);
     }
 
     /// Address of the robot.
@@ -240,7 +240,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// Restores the local adaptation. Returns false if the learning rule does not allow it.
     pub fn restore_adaptation(&mut self, bias: CommandOf<C>, gain: f32) -> bool {
         let rule: &Learning = &self.config.agent.learning;
-        let restored = LocalAdaptation::restored(bias, gain, rule);
+        let restored = ActuatorCalibration::from_stored(bias, gain, rule);
         if let Some(adaptation) = restored {
             self.controller.agent.set_adaptation(adaptation);
         }

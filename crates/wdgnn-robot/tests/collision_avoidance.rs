@@ -2,20 +2,20 @@
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::tasks::flocking::Axes;
+use wdgnn_core::tasks::flocking::SpatialVector;
 use wdgnn_robot::tasks::CollisionAvoidance as _;
 
 /// Above every push, so that no push is limited.
 const LIMIT: f32 = 1.0e9;
 
 fn task<const D: usize>() -> Flocking<D> {
-    Flocking { limit: LIMIT, ..Flocking::SUMS }
+    Flocking { limit: LIMIT, ..Flocking::SUMMED_FEATURES }
 }
 
 /// Push away from one neighbor.
 fn push<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> [f32; D]
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     task::<D>().avoid_cooperative(own, [*other].iter(), [0.0; D])
 }
@@ -61,7 +61,7 @@ fn motion<const D: usize>(reach: f32, speed: f32) -> impl Strategy<Value = Motio
 
 fn check_against_geometry<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> Result<(), TestCaseError>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     let (_, miss) = closest(own, other);
     // Head-on encounters have a separate rule.
@@ -132,7 +132,7 @@ proptest! {
     fn repulsion_follows_its_formula_and_ends_at_its_range(
         own in motion::<2>(0.3, 3.0), other in motion::<2>(0.3, 3.0),
     ) {
-        let task = Flocking { limit: LIMIT, ..Flocking::NORMALIZED };
+        let task = Flocking { limit: LIMIT, ..Flocking::<2>::MEAN_FEATURES };
         let found = task.repulsion(&own, [other].iter(), &[1.0, -2.0]);
         let offset = difference(own.position, other.position);
         // The distance is at least 5 cm.

@@ -7,7 +7,7 @@ const ROUNDS: u32 = 300;
 /// Parameters lie in ±1.
 const RANGE: f32 = 1.0;
 
-type Deep = Layer<'static, 2, 1, 2, Top>;
+type Deep = Layer<'static, 2, 1, 2, EndOfStack>;
 type Net = Network<'static, 1, 2, 2, 2, Deep>;
 type Talker = Robot<RobotConfig<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>>, Link<Exact>, 12>;
 
@@ -31,9 +31,9 @@ fn graph(seed: u64) -> Vec<Vec<bool>> {
 /// Parameters before the first exchange and after each one, one graph per exchange.
 fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<f64>>> {
     let mut rng = seeded(seed);
-    let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5).leak();
-    let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
-    let model = Folded::new(network, Metric::Paper);
+    let numbers = random_numbers(&mut rng, Net::WEIGHT_COUNT, 0.5).leak();
+    let network = Net::from_numbers(numbers, Activation::Relu, Scale::Sum).unwrap();
+    let model = Folded::new(network, GradientMetric::Paper);
     let rule = Learning { mixing, ..Learning::OFF };
     let signals = [Signal([0.5]); NODES];
     let talker = |id| node(id, model, Regression::new(), rule, signals[0]);

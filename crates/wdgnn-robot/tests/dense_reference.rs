@@ -143,7 +143,7 @@ macro_rules! networks_of {
             const LAYERS: &[(usize, usize)] = $layers;
 
             fn each(check: impl Fn(&Case, Activation, Scale)) {
-                let case = Case::new(Net::NUMBERS, $f, LAYERS);
+                let case = Case::new(Net::WEIGHT_COUNT, $f, LAYERS);
                 for activation in Activation::ALL {
                     for scale in SCALES {
                         check(&case, *activation, scale);
@@ -154,32 +154,32 @@ macro_rules! networks_of {
             #[test]
             fn taps_on_a_changing_graph_are_products_of_the_past_shifts() {
                 each(|case, activation, scale| {
-                    let network = Net::over(case.numbers, activation, scale).unwrap();
+                    let network = Net::from_numbers(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
                     delayed(Unfolded::new(network), &dense, false, 1);
-                    delayed(Folded::new(network, Metric::Paper), &dense, true, 2);
+                    delayed(Folded::new(network, GradientMetric::Paper), &dense, true, 2);
                 });
             }
 
             #[test]
             fn taps_on_a_static_graph_are_powers_of_the_shift() {
                 each(|case, activation, scale| {
-                    let network = Net::over(case.numbers, activation, scale).unwrap();
+                    let network = Net::from_numbers(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
                     on_a_static_graph(Unfolded::new(network), &dense, false, LAYERS, 3);
-                    on_a_static_graph(Folded::new(network, Metric::Paper), &dense, true, LAYERS, 4);
+                    on_a_static_graph(Folded::new(network, GradientMetric::Paper), &dense, true, LAYERS, 4);
                 });
             }
         }
     };
 }
 
-networks_of!(one_layer, features 3, taps 4, hidden 5, layers &[(4, 5)], Layer<'static, 4, 3, 5, Top>);
+networks_of!(one_layer, features 3, taps 4, hidden 5, layers &[(4, 5)], Layer<'static, 4, 3, 5, EndOfStack>);
 networks_of!(
     two_layers, features 3, taps 3, hidden 4, layers &[(3, 6), (2, 4)],
-    Layer<'static, 3, 3, 6, Layer<'static, 2, 6, 4, Top>>
+    Layer<'static, 3, 3, 6, Layer<'static, 2, 6, 4, EndOfStack>>
 );
 networks_of!(
     three_layers, features 2, taps 2, hidden 3, layers &[(2, 5), (4, 4), (3, 3)],
-    Layer<'static, 2, 2, 5, Layer<'static, 4, 5, 4, Layer<'static, 3, 4, 3, Top>>>
+    Layer<'static, 2, 2, 5, Layer<'static, 4, 5, 4, Layer<'static, 3, 4, 3, EndOfStack>>>
 );

@@ -42,7 +42,7 @@ fn frames_fit_their_radios() {
 fn encodings_write_and_read_the_bytes_in_the_document() {
     fn both_ways<L>(name: &str, mut link: L, sent: &Numbered<Example>, index: u32, carried: Payload)
     where
-        L: MessageLink<Motion, Stacked<2, 6, NoDelayLine>, Filter<2, 6, 2>>,
+        L: MessageLink<Motion, LayerTaps<2, 6, ()>, Filter<2, 6, 2>>,
     {
         let golden = example(name);
         let mut frame = vec![0; golden.len()];
@@ -91,7 +91,7 @@ fn encodings_write_and_read_the_bytes_in_the_document() {
 
 #[test]
 fn exact_frames_are_the_bytes_in_the_document() {
-    type SmallTaps = Stacked<2, 1, NoDelayLine>;
+    type SmallTaps = LayerTaps<2, 1, ()>;
     fn both_ways<W, L>(name: &str, mut link: L, wide: W)
     where
         W: Tensor + PartialEq + core::fmt::Debug,
@@ -103,7 +103,7 @@ fn exact_frames_are_the_bytes_in_the_document() {
             degree: 5,
             state: Motion { position: [1.0, -2.0], velocity: [0.5, 0.25] },
             // The last tap is not transmitted.
-            taps: Stacked { line: DelayLine([[1.5], [0.0]]), above: NoDelayLine },
+            taps: LayerTaps { line: DelayLine([[1.5], [0.0]]), above: () },
             wide,
         };
         let sent = Numbered { boot: 3, sequence: 0x0102_0304, message };
@@ -325,11 +325,11 @@ fn inadmissible_numbers_are_rejected_at_every_offset() {
         f32::NEG_INFINITY,
         f32::from_bits(1),
         -subnormal,
-        LARGEST.next_up(),
+        MAX_ADMISSIBLE.next_up(),
         f32::MAX,
         f32::MIN,
     ];
-    let good = [0.0, -0.0, f32::MIN_POSITIVE, -f32::MIN_POSITIVE, LARGEST, -LARGEST];
+    let good = [0.0, -0.0, f32::MIN_POSITIVE, -f32::MIN_POSITIVE, MAX_ADMISSIBLE, -MAX_ADMISSIBLE];
     let singles: Vec<_> = bad
         .map(|x| (x.to_le_bytes(), true))
         .into_iter()
@@ -350,17 +350,16 @@ fn inadmissible_numbers_are_rejected_at_every_offset() {
 #[test]
 fn nonzero_padding_is_rejected() {
     // Eight wide parameters leave four numbers of the last piece unused.
-    type Small = Message<Motion, NoDelayLine, Vector<8>>;
+    type Small = Message<Motion, (), Filter<1, 1, 8>>;
     let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };
-    let wide = Vector([1.0; 8]);
-    let message = Small { sender: 1, tick: 0, degree: 0, state, taps: NoDelayLine, wide };
+    let wide = Filter([[[1.0; 8]]]);
+    let message = Small { sender: 1, tick: 0, degree: 0, state, taps: (), wide };
     let sent = Numbered { boot: 0, sequence: 0, message };
     let mut frame = [0; 28];
     assert_eq!(write(&mut open_link::<Esb32>(), &sent, 1, 0, &mut frame), Some(28));
     assert_eq!(frame[16..], [0, 0x3c, 0, 0x3c, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let read = |frame: &[u8]| {
-        read::<Motion, NoDelayLine, Vector<8>>(&mut open_link::<Esb32>(), 0, frame).map(|_| ())
-    };
+    let read =
+        |frame: &[u8]| read::<Motion, (), Filter<1, 1, 8>>(&mut open_link::<Esb32>(), 0, frame).map(|_| ());
     assert!(read(&frame).is_ok());
     for offset in 20..28 {
         let mut frame = frame;

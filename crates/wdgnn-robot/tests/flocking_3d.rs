@@ -10,13 +10,13 @@ use wdgnn_robot::onboard::{self, MAX_BUFFER_LEN, OnboardTask};
 
 type Space = Flocking<3>;
 /// Taps and wide parameters of robots in space.
-type SpaceTaps = Stacked<4, 9, NoDelayLine>;
+type SpaceTaps = LayerTaps<4, 9, ()>;
 type SpaceWide = Filter<4, 9, 3>;
 
 type Spatial = <Space as OnboardTask>::Shape;
 
-const NUMBERS: usize = <Spatial as Shape<Space>>::NUMBERS;
-const BYTES: usize = weights::HEADER_BYTES + 4 * NUMBERS + 4;
+const WEIGHT_COUNT: usize = <Spatial as Shape<Space>>::WEIGHT_COUNT;
+const BYTES: usize = weights::HEADER_BYTES + 4 * WEIGHT_COUNT + 4;
 
 /// A network made by hand, u = −Σ_j (v_i − v_j): only the wide part, in the first three hidden features.
 fn file() -> Box<Aligned<[u8; BYTES]>> {
@@ -30,11 +30,11 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
         hidden: hidden as u16,
         outputs: outputs as u16,
         layers: dimensions.layers(),
-        task: TaskSettings { task: Space::ID, numbers: Space::SUMS.constants() },
+        task: TaskSettings { task: Space::ID, numbers: Space::SUMMED_FEATURES.constants() },
         learning: Learning::paper(0.1),
         interval: 1,
     };
-    let mut numbers = [0.0; NUMBERS];
+    let mut numbers = [0.0; WEIGHT_COUNT];
     numbers[1] = 1.0; // α_W
     let wide = 3 + (taps * features + 1) * hidden;
     let readout = wide + (taps * features + 1) * hidden;

@@ -18,14 +18,14 @@ use wdgnn_link::frames::{
 const KEY: Key = *b"a swarm's secret";
 
 /// Robots in space: F = 9, K = 3, O = 3.
-type SpaceTaps = Stacked<4, 9, NoDelayLine>;
+type SpaceTaps = LayerTaps<4, 9, ()>;
 type SpaceWide = Filter<4, 9, 3>;
 type Space = Message<Motion<3>, SpaceTaps, SpaceWide>;
 
 /// Robots with two layers: eight transmitted taps and twelve wide parameters.
-type LayerTaps = Stacked<3, 2, Stacked<2, 4, NoDelayLine>>;
+type TestTaps = LayerTaps<3, 2, LayerTaps<2, 4, ()>>;
 type LayerWide = Filter<3, 2, 2>;
-type TwoLayers = Message<Motion, LayerTaps, LayerWide>;
+type TwoLayers = Message<Motion, TestTaps, LayerWide>;
 
 /// Compares frame type and encoding on every frame with one flipped bit: both reject it or both read it.
 fn assert_agreement<L: TestLink, F: Frame + DeserializeOwned>(mut link: L, bytes: &[u8]) {
@@ -69,7 +69,7 @@ fn assert_links(sent: &Numbered, exchange: u32) {
 }
 
 /// Checks encodings on a message of a network with two layers, with taps and parameters that fill no piece.
-fn assert_two_layers(out: &OutgoingMessage<'_, Motion, LayerTaps, LayerWide>) {
+fn assert_two_layers(out: &OutgoingMessage<'_, Motion, TestTaps, LayerWide>) {
     let exchange = out.round;
     let Message { state: motion, taps: lines, wide: filter, .. } = &out.message;
     let floats: Floats<4> = Floats::new(&state(motion));

@@ -18,12 +18,12 @@ where
 
 /// Command of a robot without limits for a network output.
 fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
-    type Net<const O: usize> = Network<'static, 1, 2, 2, O, Layer<'static, 2, 1, 2, Top>>;
-    let mut numbers = vec![0.0; Net::<O>::NUMBERS];
+    type Net<const O: usize> = Network<'static, 1, 2, 2, O, Layer<'static, 2, 1, 2, EndOfStack>>;
+    let mut numbers = vec![0.0; Net::<O>::WEIGHT_COUNT];
     let biases = numbers.len() - O;
     numbers[biases..].copy_from_slice(&output);
-    let network = Net::over(numbers.leak(), Activation::Relu, Scale::Sum).unwrap();
-    let model = Folded::new(network, Metric::Paper);
+    let network = Net::from_numbers(numbers.leak(), Activation::Relu, Scale::Sum).unwrap();
+    let model = Folded::new(network, GradientMetric::Paper);
     let state = Signal([0.5]);
     let mut robot: Robot<_, _, 4> = node(1, model, Regression::new(), Learning::OFF, state);
     let mut neighbor = robot.message();
@@ -35,10 +35,10 @@ fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
 
 /// Command of a flocking robot for a network output.
 fn flocking(output: [f32; 2]) -> ([f32; 2], Verdict) {
-    let mut numbers = vec![0.0; Net::NUMBERS];
+    let mut numbers = vec![0.0; Net::WEIGHT_COUNT];
     let biases = numbers.len() - 2;
     numbers[biases..].copy_from_slice(&output);
-    let model: FoldedNet = Folded::new(network_over(numbers.leak()), Metric::Paper);
+    let model: FoldedNet = Folded::new(network_over(numbers.leak()), GradientMetric::Paper);
     let mut robot: Robot<_, _> = node(1, model, TASK, Learning::OFF, REST);
     let far = Motion { position: [5.0, 5.0], velocity: [0.0; 2] };
     let mut neighbor = neighbor_message(&mut seeded(1), &robot.config().agent.model, 2, far);

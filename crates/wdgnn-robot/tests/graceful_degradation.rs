@@ -2,7 +2,7 @@
 
 use crate::common::prelude::*;
 
-type Frame = MessageOf<FoldedNet, Flocking>;
+type Frame = AgentMessage<FoldedNet, Flocking>;
 
 const PASSING: Motion = Motion { position: [1.0, 0.5], velocity: [2.0, -1.0] };
 
@@ -56,12 +56,13 @@ fn isolated_robots_hold_slow_down_and_stop() {
 #[test]
 fn largest_inputs_give_bounded_commands() {
     let mut node = robot(1, Learning::paper(1.0));
-    let far = Motion { position: [LARGEST, -LARGEST], velocity: [-LARGEST, LARGEST] };
+    let far =
+        Motion { position: [MAX_ADMISSIBLE, -MAX_ADMISSIBLE], velocity: [-MAX_ADMISSIBLE, MAX_ADMISSIBLE] };
     node.sense(0, seen(REST));
     for sender in 2..18 {
         let mut heard = Frame { state: far, ..message(&node, sender) };
-        heard.taps.line.numbers_mut().fill(LARGEST);
-        heard.wide.numbers_mut().fill(-LARGEST);
+        heard.taps.line.numbers_mut().fill(MAX_ADMISSIBLE);
+        heard.wide.numbers_mut().fill(-MAX_ADMISSIBLE);
         node.takes(&heard).unwrap();
     }
     for tick in 1..4 {
@@ -118,7 +119,7 @@ fn a_liar_moves_a_robot_by_its_clipped_share() {
 fn inadmissible_parameters_cannot_be_set() {
     let mut node = robot(1, Learning::OFF);
     let before = *node.agent().wide();
-    for bad in [f32::NAN, f32::INFINITY, LARGEST * 2.0] {
+    for bad in [f32::NAN, f32::INFINITY, MAX_ADMISSIBLE * 2.0] {
         let mut wide = before;
         wide.numbers_mut()[7] = bad;
         assert!(!node.agent_mut().set_wide(&wide));

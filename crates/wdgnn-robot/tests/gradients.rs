@@ -12,7 +12,7 @@ const WIDTH: f32 = 1.0;
 /// Network whose readout bias moves the output near a value.
 fn network_around(output: [f32; 2]) -> Net {
     let mut numbers = weights(5).to_vec();
-    numbers[Net::NUMBERS - 2..].copy_from_slice(&output);
+    numbers[Net::WEIGHT_COUNT - 2..].copy_from_slice(&output);
     network_over(numbers.leak())
 }
 
@@ -21,7 +21,7 @@ type Flying<M> = Robot<RobotConfig<M, Flocking>, Link<Exact>, 4>;
 
 fn flying<M>(model: M, learning: Learning) -> Flying<M>
 where
-    M: Model<Features = [f32; 6], Output = [f32; 2], Taps = Stacked<4, 6, NoDelayLine>> + Copy,
+    M: Model<Features = [f32; 6], Output = [f32; 2], Taps = LayerTaps<4, 6, ()>> + Copy,
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
@@ -48,7 +48,12 @@ fn loss<M>(node: &Flying<M>, command: &[f32; 2]) -> f32
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
 {
-    node.config().agent.task.loss(node.agent().state(), node.trusted().map(|n| &n.message.state), command)
+    let mut velocities: Vec<[f32; 2]> = node.trusted().map(|n| n.message.state.velocity).collect();
+    let [vx, vy] = node.agent().state().velocity;
+    velocities.push([vx + TASK.period * command[0], vy + TASK.period * command[1]]);
+    let n = velocities.len() as f32;
+    let mean = [0, 1].map(|axis| velocities.iter().map(|v| v[axis]).sum::<f32>() / n);
+    velocities.iter().map(|v| (v[0] - mean[0]).powi(2) + (v[1] - mean[1]).powi(2)).sum::<f32>() / n
 }
 
 /// ∂J/∂(every wide parameter), by finite differences of the node's output.
@@ -82,7 +87,7 @@ where
     taken.map(|(before, after)| f64::from(*before) - f64::from(*after)).collect()
 }
 
-fn rule(metric: Metric) -> Learning {
+fn rule(metric: GradientMetric) -> Learning {
     Learning { step: 1.0, mixing: Mixing::Alone, metric, ..Learning::OFF }
 }
 
@@ -104,7 +109,7 @@ const CASES: [[f32; 2]; 3] = [[3.0, -4.0], [200.0, -4.0], [3.0, -200.0]];
 #[test]
 fn unfolded_gradients_match_finite_differences() {
     for output in CASES {
-        let mut node = flying(Unfolded::new(network_around(output)), rule(Metric::Paper));
+        let mut node = flying(Unfolded::new(network_around(output)), rule(GradientMetric::Paper));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * G);
         assert_close(&by_learning(&mut node), &expected);
@@ -114,8 +119,10 @@ fn unfolded_gradients_match_finite_differences() {
 #[test]
 fn folded_gradients_match_finite_differences() {
     for output in CASES {
-        let mut node =
-            flying(Folded::new(network_around(output), Metric::Euclidean), rule(Metric::Euclidean));
+        let mut node = flying(
+            Folded::new(network_around(output), GradientMetric::Euclidean),
+            rule(GradientMetric::Euclidean),
+        );
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * 2);
         assert_close(&by_learning(&mut node), &expected);
@@ -132,7 +139,7 @@ fn folded_gradients_match_finite_differences() {
 fn the_paper_metric_is_the_folded_gradient_times_r_transposed_r() {
     for output in CASES {
         let network = network_around(output);
-        let mut node = flying(Folded::new(network, Metric::Paper), rule(Metric::Paper));
+        let mut node = flying(Folded::new(network, GradientMetric::Paper), rule(GradientMetric::Paper));
         let metric = |a: usize, b: usize| -> f64 {
             network.readout.iter().map(|row| f64::from(row[a]) * f64::from(row[b])).sum()
         };
@@ -145,8 +152,8 @@ fn the_paper_metric_is_the_folded_gradient_times_r_transposed_r() {
 
 #[test]
 fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
-    let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
-    let mut node = flying(Folded::new(network_around([200.0, -4.0]), Metric::Euclidean), rule);
+    let rule = Learning { through_clamp: true, ..rule(GradientMetric::Euclidean) };
+    let mut node = flying(Folded::new(network_around([200.0, -4.0]), GradientMetric::Euclidean), rule);
     let offline = *node.config().agent.model.offline();
     infer(&mut node, &offline);
     let command = TASK.saturate(node.agent().output());

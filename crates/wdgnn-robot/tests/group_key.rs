@@ -7,7 +7,7 @@ const KEY: Key = *b"a swarm's secret";
 const OTHER_KEY: Key = [0xa5; 16];
 
 /// Dimensions that exceed the frame of a small radio.
-type HugeTaps = Stacked<16, 40, NoDelayLine>;
+type HugeTaps = LayerTaps<16, 40, ()>;
 type HugeWide = Filter<16, 40, 2>;
 
 fn dot154(key: &Key) -> Sealed<Dot154> {

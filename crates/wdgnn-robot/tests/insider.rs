@@ -11,8 +11,18 @@ const FRAMES_A_TICK: u32 = 12;
 const ROSTER: std::ops::Range<u16> = 2..10;
 
 /// Numbers that an attacker sends.
-const NUMBERS: [f32; 10] =
-    [0.0, 1.0, -1.0e6, LARGEST, -LARGEST, f32::NAN, f32::INFINITY, f32::MAX, 1.0e-40, f32::MIN_POSITIVE];
+const NUMBERS: [f32; 10] = [
+    0.0,
+    1.0,
+    -1.0e6,
+    MAX_ADMISSIBLE,
+    -MAX_ADMISSIBLE,
+    f32::NAN,
+    f32::INFINITY,
+    f32::MAX,
+    1.0e-40,
+    f32::MIN_POSITIVE,
+];
 
 /// Content of a valid frame with a few wrong numbers, random bytes, or another length. `None` if the header cannot hold the sequence.
 fn content<E: Encoding>(

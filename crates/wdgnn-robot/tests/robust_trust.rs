@@ -14,7 +14,7 @@ fn robust() -> FlockConfig {
 
 /// Motion after a number of ticks at constant velocity.
 fn after(start: Motion, ticks: u32) -> Motion {
-    start.after(ticks as f32 * TASK.period)
+    start.extrapolate(ticks as f32 * TASK.period)
 }
 
 /// Lets a robot at rest receive six others for some ticks: five fly at 1 m/s, and `lies` modifies the messages of the sixth.
@@ -175,7 +175,7 @@ fn robots_at_rest_may_sense_one_state_for_ever() {
 fn without_sensing_the_state_follows_the_commands() {
     let mut robot = robot_on(1, robust(), open_link::<Exact>());
     robot.sense(0, seen(REST));
-    robot.set_executed(Some([2.0, -4.0]));
+    robot.set_executed_command(Some([2.0, -4.0]));
     for tick in 1..=10 {
         robot.sense(tick, None);
     }
@@ -183,7 +183,7 @@ fn without_sensing_the_state_follows_the_commands() {
     // 0.1 s at 2 and −4 m/s²: v = 0.2 and −0.4 m/s, p = 1 and −2 cm.
     assert!((velocity[0] - 0.2).abs() < 1.0e-6 && (velocity[1] + 0.4).abs() < 1.0e-6, "{velocity:?}");
     assert!((x - 0.01).abs() < 1.0e-6 && (y + 0.02).abs() < 1.0e-6, "{x} {y}");
-    robot.set_executed(None);
+    robot.set_executed_command(None);
     robot.sense(11, None);
     assert!(
         (robot.agent().state().position[0] - 0.012).abs() < 1.0e-6,

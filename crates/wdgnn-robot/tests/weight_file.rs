@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::weights::{Field, HEADER_BYTES, WeightsError};
+use wdgnn_core::weights::{HEADER_BYTES, HeaderField, WeightsError};
 
 /// Network type of the example: F = 1, TAPS = 2, G = 2, O = 1, one layer.
-type Golden<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Top>>;
+type Golden<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, EndOfStack>>;
 
 const BYTES: usize = 184;
 
@@ -106,12 +106,12 @@ fn overflowing_counts_are_rejected() {
 #[test]
 fn unknown_codes_are_named() {
     let codes = [
-        (5, 3, Field::Activation),
-        (6, 1, Field::Reserved),
-        (7, 5, Field::Scale),
-        (96, 2, Field::Learning),
-        (97, 3, Field::Learning),
-        (98, 4, Field::Learning),
+        (5, 3, HeaderField::Activation),
+        (6, 1, HeaderField::Reserved),
+        (7, 5, HeaderField::Scale),
+        (96, 2, HeaderField::Learning),
+        (97, 3, HeaderField::Learning),
+        (98, 4, HeaderField::Learning),
     ];
     for (offset, first_unknown, field) in codes {
         for code in first_unknown..=u8::MAX {
@@ -128,7 +128,7 @@ fn unstable_echoes_are_rejected() {
         Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
     };
     assert_eq!([0.0, 0.86].map(open), [Ok(Scale::Echo(0.0)), Ok(Scale::Echo(0.86))]);
-    let refused = WeightsError::Mismatch { field: Field::Scale, expected: 0, found: 4 };
+    let refused = WeightsError::Mismatch { field: HeaderField::Scale, expected: 0, found: 4 };
     assert_eq!([1.0, 1.5, -0.1].map(open), [Err(refused); 3]);
 }
 
@@ -137,7 +137,7 @@ fn inadmissible_numbers_in_files_are_rejected() {
     let settings = [8].into_iter().chain((44..96).step_by(4));
     let numbers = (HEADER_BYTES..BYTES - 4).step_by(4);
     for offset in settings.chain(numbers) {
-        for x in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), LARGEST.next_up()] {
+        for x in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), MAX_ADMISSIBLE.next_up()] {
             let file = with(offset, &x.to_le_bytes());
             assert_eq!(Weights::open(&file.0), Err(WeightsError::NotAdmissible), "{x} at {offset}");
         }
@@ -164,42 +164,42 @@ fn differing_dimensions_are_named() {
     };
     assert_eq!(mismatch(&Aligned(*WEIGHTS)), None);
     let two_bytes = |offset, value: u16| mismatch(&with(offset, &value.to_le_bytes()));
-    assert_eq!(two_bytes(12, 6), Some((Field::Features, 1, 6)));
-    assert_eq!(two_bytes(14, 64), Some((Field::Hidden, 2, 64)));
-    assert_eq!(two_bytes(16, 2), Some((Field::Outputs, 1, 2)));
-    assert_eq!(two_bytes(20, 4), Some((Field::Taps, 2, 4)));
-    assert_eq!(two_bytes(22, 3), Some((Field::LayerFeatures, 2, 3)));
-    assert_eq!(mismatch(&with(20, &[0, 0])), Some((Field::Layers, 1, 0)));
-    assert_eq!(mismatch(&with(24, &[2, 0, 2, 0])), Some((Field::Layers, 1, 2)));
+    assert_eq!(two_bytes(12, 6), Some((HeaderField::Features, 1, 6)));
+    assert_eq!(two_bytes(14, 64), Some((HeaderField::Hidden, 2, 64)));
+    assert_eq!(two_bytes(16, 2), Some((HeaderField::Outputs, 1, 2)));
+    assert_eq!(two_bytes(20, 4), Some((HeaderField::Taps, 2, 4)));
+    assert_eq!(two_bytes(22, 3), Some((HeaderField::LayerFeatures, 2, 3)));
+    assert_eq!(mismatch(&with(20, &[0, 0])), Some((HeaderField::Layers, 1, 0)));
+    assert_eq!(mismatch(&with(24, &[2, 0, 2, 0])), Some((HeaderField::Layers, 1, 2)));
 
     let weights = Aligned(*WEIGHTS);
     let weights = Weights::open(&weights.0).unwrap();
-    assert!(weights.expect_task(1).is_ok());
-    let task = WeightsError::Mismatch { field: Field::Task, expected: 2, found: 1 };
-    assert_eq!(weights.expect_task(2), Err(task));
+    assert!(weights.check_task(1).is_ok());
+    let task = WeightsError::Mismatch { field: HeaderField::Task, expected: 2, found: 1 };
+    assert_eq!(weights.check_task(2), Err(task));
 }
 
 #[test]
 fn differing_later_layers_are_named() {
-    type Two<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Layer<'w, 3, 2, 2, Top>>>;
+    type Two<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Layer<'w, 3, 2, 2, EndOfStack>>>;
     let outcome = |second: [u8; 4]| {
         let file = with(24, &second);
         Two::from_weights(&Weights::open(&file.0).unwrap()).map(|_| ())
     };
     let named = |field, expected, found| Err(WeightsError::Mismatch { field, expected, found });
-    assert_eq!(outcome([5, 0, 2, 0]), named(Field::LayerTaps, 3, 5));
-    assert_eq!(outcome([3, 0, 9, 0]), named(Field::LayerFeatures, 2, 9));
+    assert_eq!(outcome([5, 0, 2, 0]), named(HeaderField::LayerTaps, 3, 5));
+    assert_eq!(outcome([3, 0, 9, 0]), named(HeaderField::LayerFeatures, 2, 9));
     // The dimensions agree, but the numbers of the second layer are missing.
-    let needed = 4 * Two::NUMBERS;
+    let needed = 4 * Two::WEIGHT_COUNT;
     assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Truncated { needed, found: 72 }));
 }
 
 #[test]
 fn errors_have_messages() {
     let told = |error: WeightsError| error.to_string();
-    let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 2, found: 64 };
+    let mismatch = WeightsError::Mismatch { field: HeaderField::Hidden, expected: 2, found: 64 };
     assert_eq!(told(mismatch), "Hidden differs: 2 here, 64 in the weight file");
-    let unknown = WeightsError::Mismatch { field: Field::Activation, expected: 0, found: 9 };
+    let unknown = WeightsError::Mismatch { field: HeaderField::Activation, expected: 0, found: 9 };
     assert_eq!(told(unknown), "Activation has the code 9, which this build does not know");
     assert_eq!(
         told(WeightsError::Version { found: 3 }),

@@ -1,15 +1,12 @@
 //! Weight files, restart records and the tables of the normative document `docs/wire-format.md`.
 
 use crate::common::prelude::*;
-use wdgnn_core::{
-    tasks::flocking,
-    weights::{self, Header, LayerDimensions, TaskSettings},
-};
+use wdgnn_core::weights::{self, Header, LayerDimensions, TaskSettings};
 use wdgnn_link::encoding::exact::HEADER_LEN;
 use wdgnn_robot::persist::RESERVED_TICKS;
 
 /// Dimensions of the lengths in the document.
-type PaperTaps = Stacked<4, 6, NoDelayLine>;
+type PaperTaps = LayerTaps<4, 6, ()>;
 type PaperWide = Filter<4, 6, 2>;
 
 fn header() -> Header {
@@ -22,14 +19,17 @@ fn header() -> Header {
         hidden: 2,
         outputs: 1,
         layers,
-        task: TaskSettings { task: flocking::TASK, numbers: [0.25, 0.5, 10.0, 0.125, 0.75, 0.0, 0.0, 0.0] },
+        task: TaskSettings {
+            task: Flocking::<2>::ID,
+            numbers: [0.25, 0.5, 10.0, 0.125, 0.75, 0.0, 0.0, 0.0],
+        },
         learning: Learning {
             step: 2.0,
             cooling: 50.0,
             ridge: 0.25,
             ball: 0.5,
             clip: 0.125,
-            metric: Metric::Euclidean,
+            metric: GradientMetric::Euclidean,
             mixing: Mixing::Metropolis,
             through_clamp: true,
             ..Learning::OFF
@@ -64,9 +64,9 @@ fn weight_files_are_the_bytes_in_the_document() {
 fn restarts_read_the_record_in_the_document_and_write_it_with_the_next_boot() {
     // α_D, α_W, β; A, a; B, b; R, ρ of one feature, two taps, one hidden feature: C = B·[1 1].
     static NUMBERS: [f32; 13] = [0.0; 13];
-    type Net = Network<'static, 1, 2, 1, 2, Layer<'static, 2, 1, 1, Top>>;
-    let network = Net::over(&NUMBERS, Activation::Relu, Scale::Sum).unwrap();
-    let (model, state) = (Folded::new(network, Metric::Paper), Signal([0.0]));
+    type Net = Network<'static, 1, 2, 1, 2, Layer<'static, 2, 1, 1, EndOfStack>>;
+    let network = Net::from_numbers(&NUMBERS, Activation::Relu, Scale::Sum).unwrap();
+    let (model, state) = (Folded::new(network, GradientMetric::Paper), Signal([0.0]));
     let mut robot: Robot<_, _, 4> = node(1, model, Regression::<1, 2>::new(), Learning::OFF, state);
     let record = example("restart");
     let mut store = Flash { kept: Some(record.clone()), ..Flash::default() };
@@ -112,7 +112,7 @@ fn the_document_lists_the_codes_in_the_bytes() {
         says("scale", byte_of(&Header { scale, ..header() }, 7), name);
     }
     let learning = header().learning;
-    for metric in [Metric::Paper, Metric::Euclidean] {
+    for metric in [GradientMetric::Paper, GradientMetric::Euclidean] {
         let learning = Learning { metric, ..learning };
         says("metric", byte_of(&Header { learning, ..header() }, 96), &format!("{metric:?}"));
     }

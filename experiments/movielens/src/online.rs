@@ -85,11 +85,11 @@ mod tests {
     use rand::{RngExt as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
     use wdgnn_core::{
-        filter::{DelayLine, NoDelayLine, Stacked, scale::Scale},
+        filter::{DelayLine, LayerTaps, scale::Scale},
         model::{
-            Metric, Model as _,
+            GradientMetric, Model as _,
             activation::Activation,
-            deep::{Layer, Top},
+            deep::{EndOfStack, Layer},
             folded::Folded,
             network::Network,
         },
@@ -100,22 +100,22 @@ mod tests {
 
     #[test]
     fn predictions_and_online_steps_agree_with_the_core() {
-        type CoreNetwork<'w> = Network<'w, 1, TAPS, HIDDEN, 1, Layer<'w, TAPS, 1, HIDDEN, Top>>;
+        type CoreNetwork<'w> = Network<'w, 1, TAPS, HIDDEN, 1, Layer<'w, TAPS, 1, HIDDEN, EndOfStack>>;
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let samples = [(); 60].map(|()| {
             let inputs = std::array::from_fn(|k| if k < TAPS { random.random_range(0.0..2.0) } else { 1.0 });
             Sample { inputs, label: random.random_range(1.0..5.0) }
         });
         let parameters = Architecture::WideAndDeep.train(&samples, Loss::SmoothL1, &mut random);
-        let network = CoreNetwork::over(&parameters, Activation::Relu, Scale::Sum).unwrap();
-        let core = Folded::new(network, Metric::Paper);
+        let network = CoreNetwork::from_numbers(&parameters, Activation::Relu, Scale::Sum).unwrap();
+        let core = Folded::new(network, GradientMetric::Paper);
         let mut wide = *core.offline();
         let (step_size, loss) = (0.02, Loss::SmoothL1);
         let rule = Rule::Gradient { step_size, steps: 1, bias: false, loss };
         let mut predictor = Predictor::new(&parameters, rule);
         for sample in &samples {
             let taps = std::array::from_fn(|k| [sample.inputs[k]]);
-            let mut lines = Stacked { line: DelayLine(taps), above: NoDelayLine };
+            let mut lines = LayerTaps { line: DelayLine(taps), above: () };
             let [rating] = core.infer(&wide, &taps[0], &mut lines);
             // The core folds B and R before it sums: some hundred roundings of numbers near 1.
             assert!((predictor.predict(&sample.inputs) - rating).abs() < 1.0e-4);

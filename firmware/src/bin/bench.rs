@@ -13,8 +13,8 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use firmware::board::ThisBoard as Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
-    filter::{DelayLine, NoDelayLine, Stacked},
-    message::{Message, MessageOf},
+    filter::{DelayLine, LayerTaps},
+    message::{AgentMessage, Message},
     model::Model as _,
     online::Learning,
     tasks::flocking::{Flocking, Motion},
@@ -39,7 +39,7 @@ use wdgnn_robot::{
 
 /// Robot of the bench, and the message that it sends.
 type Robot<L> = TaskRobot<'static, Flocking, L>;
-type RobotMessage = MessageOf<FlockingModel<'static>, Flocking>;
+type RobotMessage = AgentMessage<FlockingModel<'static>, Flocking>;
 /// Link that is sealed by a cipher of nearly zero cost.
 type NullSealed = Link<Dot154, GroupKey<NullCipher, 8>>;
 
@@ -283,7 +283,7 @@ fn message(sender: u16, tick: u32) -> RobotMessage {
         tick,
         degree: NEIGHBORS as u8,
         state: motion(sender),
-        taps: Stacked { line, above: NoDelayLine },
+        taps: LayerTaps { line, above: () },
         wide,
     }
 }

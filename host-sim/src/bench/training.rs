@@ -76,8 +76,13 @@ pub fn batch() -> f64 {
 /// processor time.
 pub fn through() -> Result<f64> {
     let numbers = initialization::weights(&SIZE, Architecture::WdGnn, 1);
-    let draft =
-        Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
+    let draft = Draft {
+        numbers: &numbers,
+        size: SIZE,
+        scale: Scale::Closed,
+        task: Flocking::MEAN_FEATURES,
+        exchange: 1,
+    };
     let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];
     let way = Bptt { flights: 4, ..Bptt::DEFAULT };

@@ -3,7 +3,7 @@
 use rand::{Rng as _, RngExt as _};
 use wdgnn_core::{
     filter::DelayLines,
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model as _,
     neighbors::MAX_NEIGHBORS,
     task::NodeId,
@@ -59,7 +59,7 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
 fn sealed(robot: &Robot<'_>, sender: NodeId, lie: Option<&Lie>) -> Vec<u8> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
     let (taps, wide) = (DelayLines::ZERO, *robot.config().agent.model.offline());
-    let message: MessageOf<FlockingModel<'_>, Flocking> =
+    let message: AgentMessage<FlockingModel<'_>, Flocking> =
         Message { sender, tick: 0, degree: 1, state, taps, wide };
     let model = robot.link().model_checksum();
     let out = OutgoingMessage { message: &message, boot: 0, sequence: 0, model, round: 0 };

@@ -88,7 +88,7 @@ impl Plan<'_> {
             adam.step(&mut numbers, &gradient, rate);
         }
         for number in &mut numbers {
-            *number = wdgnn_core::math::flush(*number);
+            *number = wdgnn_core::math::flush_subnormal(*number);
         }
         Ok(numbers)
     }

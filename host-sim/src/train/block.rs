@@ -219,7 +219,7 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
                     R::splat(1.0).sub(value.mul(value))
                 } else {
                     for value in &mut *lanes {
-                        *value = net.activation.slope(*value);
+                        *value = net.activation.derivative(*value);
                     }
                     R::load(lanes)
                 };

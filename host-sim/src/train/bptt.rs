@@ -281,7 +281,7 @@ mod tests {
     }
 
     fn setting(scale: Scale, exchange: u32, quirks: ModelMismatch, normalized: bool) -> Setting {
-        let task = Flocking { separation: 0.0, normalized, limit: 1000.0, ..Flocking::MEANS };
+        let task = Flocking { separation: 0.0, normalized, limit: 1000.0, ..Flocking::MEAN_FEATURES };
         Setting { scale, exchange, quirks, task }
     }
 

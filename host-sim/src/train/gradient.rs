@@ -332,7 +332,7 @@ mod tests {
         let start =
             Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
         for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3), Scale::Closed] {
-            let draft = Draft { numbers: &numbers, size, scale, task: Flocking::MEANS, exchange: 1 };
+            let draft = Draft { numbers: &numbers, size, scale, task: Flocking::MEAN_FEATURES, exchange: 1 };
             let mut swarm = draft.in_memory::<<Flock as World>::Shapes>(&start.states).unwrap();
             let mut listener = Listener(Trajectory::new(&size, 12));
             start.fly(&draft.task, swarm.as_mut(), &mut [&mut listener], &AtomicBool::new(false)).unwrap();

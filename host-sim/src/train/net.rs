@@ -153,7 +153,7 @@ impl<'w> Net<'w> {
         add_product_by_transposed(&mut d, self.weights[0], error, self.readout(), hidden, outputs);
         for layer in (0..layers).rev() {
             for (d, value) in d.iter_mut().zip(&pass.values[layer]) {
-                *d *= self.activation.slope(*value);
+                *d *= self.activation.derivative(*value);
             }
             let (filter, bias) = &self.places.layers[layer];
             let inputs = self.size.inputs(layer);
@@ -257,9 +257,9 @@ impl Sums {
 mod tests {
     use rand::RngExt as _;
     use wdgnn_core::{
-        filter::{DelayLine, DelayLines as _, NoDelayLine, Stacked, scale::Scale},
+        filter::{DelayLine, DelayLines as _, LayerTaps, scale::Scale},
         model::{
-            Metric, Model,
+            GradientMetric, Model,
             shape::{OneLayer, Shape, ThreeLayers, TwoLayers},
         },
         tasks::flocking::Flocking,
@@ -281,7 +281,7 @@ mod tests {
         fn fill(&mut self, lists: &[Vec<f32>]);
     }
 
-    impl Lists for NoDelayLine {
+    impl Lists for () {
         fn lists(&self) -> Vec<Vec<f32>> {
             Vec::new()
         }
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    impl<const TAPS: usize, const F: usize, Above: Lists> Lists for Stacked<TAPS, F, Above> {
+    impl<const TAPS: usize, const F: usize, Above: Lists> Lists for LayerTaps<TAPS, F, Above> {
         fn lists(&self) -> Vec<Vec<f32>> {
             let DelayLine(taps) = &self.line;
             std::iter::once(taps.as_flattened().to_vec()).chain(self.above.lists()).collect()
@@ -310,10 +310,11 @@ mod tests {
     {
         let size = S::DIMENSIONS;
         let weights = initialization::weights(&size, Architecture::WdGnn, 7);
-        assert_eq!(weights.len(), S::NUMBERS);
+        assert_eq!(weights.len(), S::WEIGHT_COUNT);
         let mut random = generator(7, Purpose::Training, 0);
         let net = Net::new(size, Activation::Tanh, &weights);
-        let model = S::over(&weights, Activation::Tanh, Scale::Closed, Metric::Euclidean).unwrap();
+        let model =
+            S::from_numbers(&weights, Activation::Tanh, Scale::Closed, GradientMetric::Euclidean).unwrap();
         let robots = 9;
         let count = |layer| robots * size.inputs(layer);
         let chains: Vec<Vec<f32>> = (0..size.layers)

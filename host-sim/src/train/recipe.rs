@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     filter::scale::Scale,
-    model::{Metric, activation::Activation, shape::Dimensions},
+    model::{GradientMetric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
     task::Task as _,
     weights::{Header, TaskSettings},
@@ -153,7 +153,7 @@ impl<W: Environment> Recipe<W> {
             _ if reach > 0.0 => Learning {
                 step: self.settings.step / (alpha_wide * alpha_wide),
                 ball: self.settings.ball / reach,
-                metric: Metric::Euclidean,
+                metric: GradientMetric::Euclidean,
                 mixing: Mixing::Uniform,
                 // Robots with an adaptive gain do not learn from clamped commands: the wide part
                 // would wind up during braking (at half the range from 0.5 s on, 4 % of the total;

@@ -264,7 +264,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         let Config { recipe, size, .. } = self.config;
         let net = Net::new(*size, Activation::Tanh, weights);
         let rule = recipe.learning(weights[1], net.folded_norm());
-        let tidy: Vec<f32> = weights.iter().map(|&w| math::flush(w)).collect();
+        let tidy: Vec<f32> = weights.iter().map(|&w| math::flush_subnormal(w)).collect();
         ModelFile::new(self.out, &recipe.header(*size, rule), &tidy)
     }
 }

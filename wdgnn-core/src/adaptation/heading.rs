@@ -16,17 +16,17 @@
 use crate::{math, tensor::Array};
 
 /// μ: time constant of the sums, 200 ticks (2 s at 100 Hz).
-const MEMORY: f32 = 0.995;
+const SUM_DECAY: f32 = 0.995;
 /// p: prior weight of aligned motors, equal to 20 ticks at 10 m/s².
 ///
 /// With 5 ticks, velocity noise of 0.2 m/s rotates commands by half a radian until it is recognized
 /// as noise, and costs 2 % of the total velocity variation. With 20 ticks, the cost is negligible.
-const STRAIGHT: f32 = 2_000.0;
+const ALIGNED_WEIGHT: f32 = 2_000.0;
 /// q: weight of inconsistent directions as evidence for aligned motors.
 ///
 /// Values from 6 to 50 perform equally. With 0, a delay of four ticks costs 4 % of the total
 /// velocity variation.
-const ODDITY: f32 = 20.0;
+const INCONSISTENCY_WEIGHT: f32 = 20.0;
 
 /// Statistics of the motors' direction: c, s and m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,37 +35,39 @@ pub(super) struct Heading([f32; 3]);
 
 impl Heading {
     /// No statistics: aligned motors.
-    pub(super) const STRAIGHT: Self = Self([0.0; 3]);
+    pub(super) const ALIGNED: Self = Self([0.0; 3]);
 
     /// Updates the statistics with a command and the acceleration that followed.
     pub(super) fn learn(&mut self, command: [f32; 2], measured: [f32; 2]) {
         let ([x, y], [to_x, to_y]) = (command, measured);
         let most = math::sqrt((x * x + y * y) * (to_x * to_x + to_y * to_y));
         for (sum, product) in self.0.iter_mut().zip([x * to_x + y * to_y, x * to_y - y * to_x, most]) {
-            *sum = MEMORY * *sum + product;
+            *sum = SUM_DECAY * *sum + product;
         }
         if !self.0.iter().all(|sum| sum.is_finite()) {
-            *self = Self::STRAIGHT;
+            *self = Self::ALIGNED;
         }
     }
 
     /// Cosine and sine of the angle.
     fn direction(self) -> [f32; 2] {
         let [scalar, cross, most] = self.0;
-        let straight = scalar + STRAIGHT + ODDITY * (most - math::sqrt(scalar * scalar + cross * cross));
+        let straight = scalar
+            + ALIGNED_WEIGHT
+            + INCONSISTENCY_WEIGHT * (most - math::sqrt(scalar * scalar + cross * cross));
         let length = math::sqrt(straight * straight + cross * cross);
         if length > 0.0 && length.is_finite() { [straight / length, cross / length] } else { [1.0, 0.0] }
     }
 
     /// Rotates a command as the motors do.
     #[inline]
-    pub(super) fn there<O: Array>(self, numbers: &mut O) {
+    pub(super) fn rotate<O: Array>(self, numbers: &mut O) {
         turn(numbers, self.direction());
     }
 
     /// Rotates a command against the motors' rotation.
     #[inline]
-    pub(super) fn back<O: Array>(self, numbers: &mut O) {
+    pub(super) fn unrotate<O: Array>(self, numbers: &mut O) {
         let [cosine, sine] = self.direction();
         turn(numbers, [cosine, -sine]);
     }
@@ -90,22 +92,22 @@ mod tests {
     #[test]
     fn most_of_a_rotation_is_corrected_within_half_a_second() {
         for angle in [0.0_f32, 0.5, -1.0, 2.0] {
-            let mut heading = Heading::STRAIGHT;
+            let mut heading = Heading::ALIGNED;
             for tick in 0..50 {
                 let mut measured = braking(tick);
                 turn(&mut measured, [angle.cos(), angle.sin()]);
                 heading.learn(braking(tick), measured);
             }
             let mut wanted = [3.0, -4.0];
-            heading.back(&mut wanted);
+            heading.unrotate(&mut wanted);
             turn(&mut wanted, [angle.cos(), angle.sin()]);
             let error = (wanted[0] - 3.0).hypot(wanted[1] + 4.0) / 5.0;
             // The prior for aligned motors leaves this error: weight 2,000 against 50 ticks of
             // about 100 each.
             let most = 0.4 * angle.abs();
             assert!(error <= most + 1.0e-5, "{angle}: relative error {error}");
-            heading.back(&mut wanted);
-            heading.there(&mut wanted);
+            heading.unrotate(&mut wanted);
+            heading.rotate(&mut wanted);
             assert!((wanted[0].hypot(wanted[1]) - 5.0).abs() < 1.0e-4, "a rotation preserves the length");
         }
     }
@@ -114,7 +116,7 @@ mod tests {
     fn uncorrelated_noise_hardly_changes_the_heading() {
         // The measured acceleration is large and independent of the command, as with velocity noise
         // of 0.2 m/s.
-        let mut heading = Heading::STRAIGHT;
+        let mut heading = Heading::ALIGNED;
         let mut random = 1_u32;
         let mut noise = || {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn direction_is_always_a_unit_vector() {
-        let mut heading = Heading::STRAIGHT;
+        let mut heading = Heading::ALIGNED;
         for number in [1.0e30, f32::NAN, f32::INFINITY, 0.0, -1.0e19, 1.0e19] {
             heading.learn([number, 1.0], [1.0, number]);
             let [cosine, sine] = heading.direction();

@@ -1,7 +1,7 @@
 //! Access to the fields of an agent, for the robot around it.
 
 use super::Agent;
-use crate::{adaptation::LocalAdaptation, model::Model, task::Task, tensor::Tensor as _};
+use crate::{adaptation::ActuatorCalibration, model::Model, task::Task, tensor::Tensor as _};
 
 impl<M: Model, T: Task> Agent<M, T> {
     /// Begins a tick without a measurement: the state stays until [`Agent::set_state`].
@@ -30,7 +30,7 @@ impl<M: Model, T: Task> Agent<M, T> {
     /// Records the command that the actuators execute; `None` if it is unknown.
     ///
     /// [`Agent::decide`] records its own result. Call this if the actuators do something else.
-    pub fn set_executed(&mut self, command: Option<T::Command>) {
+    pub fn set_executed_command(&mut self, command: Option<T::Command>) {
         let [now, _] = &mut self.executed;
         *now = command;
     }
@@ -63,7 +63,7 @@ impl<M: Model, T: Task> Agent<M, T> {
     }
 
     /// Command that the actuators execute.
-    pub fn executed(&self) -> Option<&T::Command> {
+    pub fn executed_command(&self) -> Option<&T::Command> {
         let [now, _] = &self.executed;
         now.as_ref()
     }
@@ -99,12 +99,12 @@ impl<M: Model, T: Task> Agent<M, T> {
     }
 
     /// Bias, gain and heading that the robot learned for itself.
-    pub fn adaptation(&self) -> &LocalAdaptation<T::Command> {
+    pub fn adaptation(&self) -> &ActuatorCalibration<T::Command> {
         &self.adaptation
     }
 
     /// Replaces the local adaptation, for example by one from flash.
-    pub fn set_adaptation(&mut self, adaptation: LocalAdaptation<T::Command>) {
+    pub fn set_adaptation(&mut self, adaptation: ActuatorCalibration<T::Command>) {
         self.adaptation = adaptation;
     }
 }

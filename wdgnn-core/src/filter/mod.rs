@@ -4,13 +4,22 @@
 //! robots k hops away, one hop per exchange. A network with several layers has several lines
 //! ([`DelayLines`]); one message carries all of them.
 //!
-//! With a constant signal on a static graph, tap k is exact after k exchanges.
+//! # Delay
+//!
+//! Every hop takes one exchange: a message carries the taps of the sender's previous exchange. Over a
+//! changing graph, tap k is therefore `S_t S_{t-1} … S_{t-k+1} X_{t-k}`, and tap 0 is `X_t`, the
+//! robot's own signal. With a constant signal on a static graph, tap k equals the `S^k X` of eq.
+//! `graphConv` after k exchanges.
+//!
+//! The paper prints `S_t S_{t-1} … S_{t-k} X_{t-k}` in eq. `delayedGraphFilter`, one S more. Its tap 0
+//! would be `S_t X_t`, the sum of the neighbors' present signals. That contradicts eq. `graphConv`,
+//! and no exchange could deliver it in time. This crate therefore follows eq. `graphConv`.
 
 use core::{fmt::Debug, iter};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::tensor::{Tensor, kernels, tuple};
+use crate::tensor::{Tensor, kernels, serde_array};
 
 pub mod scale;
 
@@ -56,10 +65,16 @@ pub trait DelayLines:
     /// Number of transmitted numbers of all lines.
     const LEN: usize;
 
+    /// Number of taps of the first layer, times its features.
+    const FIRST_LEN: usize;
+
     /// All taps zero.
     const ZERO: Self;
 
-    /// Whether every number is admissible ([`crate::math::admissible`]).
+    /// Taps z of the first layer, which the wide part reads too.
+    fn first_layer(&self) -> &[f32];
+
+    /// Whether every number is admissible ([`crate::math::is_admissible`]).
     fn is_admissible(&self) -> bool;
 
     /// Transmitted numbers from `index`, counted over all lines, to the end of the line of `index`.
@@ -69,6 +84,9 @@ pub trait DelayLines:
 
     /// Mutable version of [`DelayLines::transmitted_from`].
     fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32];
+
+    /// All transmitted numbers, mutable.
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32>;
 
     /// Iterates over the transmitted numbers of each line, each with the index of its first number.
     fn transmitted(&self) -> impl Iterator<Item = (usize, &[f32])> {
@@ -123,25 +141,25 @@ pub fn aggregate<'a, L: DelayLines + 'a>(
     lines
 }
 
-/// Delay line of one layer and the lines of the layers above it.
+/// Taps of one layer and of the layers above it; `()` ends the stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Stacked<const TAPS: usize, const F: usize, Above> {
+pub struct LayerTaps<const TAPS: usize, const F: usize, Above> {
     /// Line of this layer.
     pub line: DelayLine<TAPS, F>,
     /// Lines of the layers above.
     pub above: Above,
 }
 
-/// End of the stack of delay lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[derive(Serialize, Deserialize)]
-pub struct NoDelayLine;
-
-impl DelayLines for NoDelayLine {
+/// End of a stack of layers.
+impl DelayLines for () {
     const LEN: usize = 0;
-    const ZERO: Self = Self;
+    const FIRST_LEN: usize = 0;
+    const ZERO: Self = ();
+
+    fn first_layer(&self) -> &[f32] {
+        &[]
+    }
 
     fn is_admissible(&self) -> bool {
         true
@@ -155,14 +173,24 @@ impl DelayLines for NoDelayLine {
         &mut []
     }
 
-    fn add_shifted(&mut self, _: &Self, _: f32) {}
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        iter::empty()
+    }
+
+    fn add_shifted(&mut self, (): &Self, _: f32) {}
 
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
-impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for Stacked<TAPS, F, Above> {
+impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for LayerTaps<TAPS, F, Above> {
     const LEN: usize = DelayLine::<TAPS, F>::TRANSMITTED + Above::LEN;
+    const FIRST_LEN: usize = TAPS * F;
     const ZERO: Self = Self { line: DelayLine::ZERO, above: Above::ZERO };
+
+    #[inline]
+    fn first_layer(&self) -> &[f32] {
+        self.line.numbers()
+    }
 
     fn is_admissible(&self) -> bool {
         self.line.is_admissible() && self.above.is_admissible()
@@ -184,6 +212,11 @@ impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for Stacke
         }
     }
 
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        let line = self.line.numbers_mut().iter_mut().take(DelayLine::<TAPS, F>::TRANSMITTED);
+        line.chain(self.above.transmitted_mut())
+    }
+
     #[inline]
     fn add_shifted(&mut self, neighbor: &Self, weight: f32) {
         // A shift by one tap is a shift by F numbers.
@@ -203,20 +236,19 @@ impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for Stacke
     }
 }
 
-impl<const TAPS: usize, const F: usize, Above: DelayLines> Serialize for Stacked<TAPS, F, Above> {
+impl<const TAPS: usize, const F: usize, Above: DelayLines> Serialize for LayerTaps<TAPS, F, Above> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        tuple::serialize(serializer, Self::LEN, self.transmitted().flat_map(|(_, line)| line))
+        serde_array::serialize_list(serializer, Self::LEN, self.transmitted().flat_map(|(_, line)| line))
     }
 }
 
-impl<'de, const TAPS: usize, const F: usize, Above: DelayLines> Deserialize<'de> for Stacked<TAPS, F, Above> {
+impl<'de, const TAPS: usize, const F: usize, Above: DelayLines> Deserialize<'de>
+    for LayerTaps<TAPS, F, Above>
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut lines = Self::ZERO;
-        tuple::deserialize(deserializer, Self::LEN, |index, number| {
-            if let Some(place) = lines.transmitted_from_mut(index).first_mut() {
-                *place = number;
-            }
-        })?;
+        let numbers = lines.transmitted_mut();
+        serde_array::deserialize_list(deserializer, Self::LEN, numbers)?;
         Ok(lines)
     }
 }
@@ -225,10 +257,10 @@ impl<'de, const TAPS: usize, const F: usize, Above: DelayLines> Deserialize<'de>
 mod tests {
     use super::*;
 
-    type Taps = Stacked<3, 2, NoDelayLine>;
+    type Taps = LayerTaps<3, 2, ()>;
 
     fn taps(line: [[f32; 2]; 3]) -> Taps {
-        Taps { line: DelayLine(line), above: NoDelayLine }
+        Taps { line: DelayLine(line), above: () }
     }
 
     #[test]
@@ -247,7 +279,7 @@ mod tests {
 
     #[test]
     fn line_of_two_taps_has_no_echo() {
-        let two = Stacked { line: DelayLine([[1.0], [2.0]]), above: NoDelayLine };
+        let two = LayerTaps { line: DelayLine([[1.0], [2.0]]), above: () };
         let [echo, closed] =
             [Scale::Echo(0.5), Scale::Closed].map(|scale| aggregate(&two, iter::empty(), scale));
         assert_eq!(echo, closed);
@@ -280,8 +312,8 @@ mod tests {
 
     #[test]
     fn transmitted_numbers_are_accessible_line_by_line() {
-        let above = Stacked { line: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
-        let mut two = Stacked { line: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
+        let above = LayerTaps { line: DelayLine([[3.0], [-8.0], [11.0]]), above: () };
+        let mut two = LayerTaps { line: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
         let expected: [&[f32]; 5] = [&[1.0, -7.0], &[-7.0], &[3.0, -8.0], &[-8.0], &[]];
         for (from, expected) in expected.into_iter().enumerate() {
             assert_eq!(two.transmitted_from(from), expected, "from {from}");
@@ -289,7 +321,7 @@ mod tests {
         }
         two.transmitted_from_mut(1)[0] = -14.0;
         two.transmitted_from_mut(3)[0] = 5.0;
-        let above = Stacked { line: DelayLine([[3.0], [5.0], [11.0]]), above: NoDelayLine };
-        assert_eq!(two, Stacked { line: DelayLine([[1.0, -14.0], [9.0, 9.0]]), above });
+        let above = LayerTaps { line: DelayLine([[3.0], [5.0], [11.0]]), above: () };
+        assert_eq!(two, LayerTaps { line: DelayLine([[1.0, -14.0], [9.0, 9.0]]), above });
     }
 }

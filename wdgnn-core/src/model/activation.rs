@@ -19,24 +19,8 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// All activations, ordered by code.
+    /// All activations, in the order of their codes in weight files.
     pub const ALL: &'static [Self] = &[Self::Tanh, Self::TanhLibm, Self::Relu];
-
-    /// Returns the code in the weight file.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Tanh => 0,
-            Self::TanhLibm => 1,
-            Self::Relu => 2,
-        }
-    }
-
-    /// Returns the activation with this code, or `None` for an unknown code.
-    #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.iter().copied().find(|activation| activation.code() == code)
-    }
 
     /// Applies σ to every number, with one branch per slice.
     #[inline(never)]
@@ -53,7 +37,7 @@ impl Activation {
     /// Training needs only the value, so it does not store the argument.
     #[must_use]
     #[inline]
-    pub fn slope(self, output: f32) -> f32 {
+    pub fn derivative(self, output: f32) -> f32 {
         match self {
             Self::Tanh | Self::TanhLibm => 1.0 - output * output,
             Self::Relu => f32::from(u8::from(output > 0.0)),
@@ -92,14 +76,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_round_trips() {
-        for activation in Activation::ALL.iter().copied() {
-            assert_eq!(Activation::from_code(activation.code()), Some(activation));
-        }
-        assert_eq!(Activation::from_code(3), None);
-    }
-
-    #[test]
     fn tanh_of_a_slice_equals_tanh_of_each_number() {
         let ends = [6.99, 7.0, 8.9, 9.01, 9.02, 50.0, f32::INFINITY, f32::NAN];
         for (position, end) in (0..6).cycle().zip(ends.into_iter().chain(ends.map(|x| -x))) {
@@ -121,7 +97,10 @@ mod tests {
                 let mut values = [x - h, x, x + h];
                 activation.apply(&mut values);
                 let difference = (values[2] - values[0]) / (2.0 * h);
-                assert!((difference - activation.slope(values[1])).abs() < 1.0e-4, "{activation:?} at {x}");
+                assert!(
+                    (difference - activation.derivative(values[1])).abs() < 1.0e-4,
+                    "{activation:?} at {x}"
+                );
             }
         }
     }

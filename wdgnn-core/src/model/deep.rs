@@ -2,14 +2,14 @@
 //!
 //! Layer ℓ computes `X_ℓ = σ(Σ_k S^k X_{ℓ-1} A_ℓk + a_ℓ)`.
 //!
-//! A stack is a type. `Layer<4, 6, 32, Top>` is one layer of 4 taps from 6 to 32 features.
-//! `Layer<4, 6, 32, Layer<3, 32, 16, Top>>` adds a layer of 3 taps from 32 to 16 features above it.
+//! A stack is a type. `Layer<4, 6, 32, EndOfStack>` is one layer of 4 taps from 6 to 32 features.
+//! `Layer<4, 6, 32, Layer<3, 32, 16, EndOfStack>>` adds a layer of 3 taps from 32 to 16 features above it.
 //! A stack borrows its weights from flash on a robot, or from the trainer's parameter vector.
 
 use crate::{
-    filter::{DelayLine, DelayLines, NoDelayLine, Stacked},
+    filter::{DelayLine, DelayLines, LayerTaps},
     model::activation::Activation,
-    tensor::{Tensor, accumulate, reader::Reader},
+    tensor::{Tensor, accumulate, take},
 };
 
 /// A stack of layers from `F` input features to `G` output features.
@@ -21,10 +21,10 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     const LAYERS: usize;
 
     /// Number of weights.
-    const NUMBERS: usize;
+    const WEIGHT_COUNT: usize;
 
-    /// Takes the stack's weights from `reader`; `None` if too few are left.
-    fn read(reader: &mut Reader<'w>) -> Option<Self>;
+    /// Takes the stack's weights off `numbers`; `None` if too few are left.
+    fn read(numbers: &mut &'w [f32]) -> Option<Self>;
 
     /// Taps and output features of layer `index`, for checks against a weight file.
     fn dimensions(index: usize) -> Option<(usize, usize)>;
@@ -38,7 +38,7 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
 /// End of a stack: returns its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Top;
+pub struct EndOfStack;
 
 /// One layer and the layers above it.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +52,13 @@ pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
     pub above: Above,
 }
 
-impl<'w, const G: usize> Deep<'w, G, G> for Top {
-    type Taps = NoDelayLine;
+impl<'w, const G: usize> Deep<'w, G, G> for EndOfStack {
+    type Taps = ();
 
     const LAYERS: usize = 0;
-    const NUMBERS: usize = 0;
+    const WEIGHT_COUNT: usize = 0;
 
-    fn read(_: &mut Reader<'w>) -> Option<Self> {
+    fn read(_: &mut &'w [f32]) -> Option<Self> {
         Some(Self)
     }
 
@@ -67,7 +67,7 @@ impl<'w, const G: usize> Deep<'w, G, G> for Top {
     }
 
     #[inline]
-    fn infer(&self, _: Activation, input: &[f32; G], _: &mut NoDelayLine) -> [f32; G] {
+    fn infer(&self, _: Activation, input: &[f32; G], (): &mut ()) -> [f32; G] {
         *input
     }
 }
@@ -77,14 +77,16 @@ impl<'w, const TAPS: usize, const F: usize, const H: usize, const G: usize, Abov
 where
     Above: Deep<'w, H, G>,
 {
-    type Taps = Stacked<TAPS, F, Above::Taps>;
+    type Taps = LayerTaps<TAPS, F, Above::Taps>;
 
     const LAYERS: usize = 1 + Above::LAYERS;
-    const NUMBERS: usize = (TAPS * F + 1) * H + Above::NUMBERS;
+    const WEIGHT_COUNT: usize = (TAPS * F + 1) * H + Above::WEIGHT_COUNT;
 
-    fn read(reader: &mut Reader<'w>) -> Option<Self> {
+    fn read(numbers: &mut &'w [f32]) -> Option<Self> {
         const { assert!(TAPS > 0 && F > 0 && H > 0, "a layer has taps, inputs and outputs") };
-        Some(Self { filter: reader.filter()?, bias: reader.vector()?, above: Above::read(reader)? })
+        let filter = take(numbers, TAPS * F * H)?.as_chunks().0.as_chunks().0.first_chunk()?;
+        let bias = take(numbers, H)?.first_chunk()?;
+        Some(Self { filter, bias, above: Above::read(numbers)? })
     }
 
     fn dimensions(index: usize) -> Option<(usize, usize)> {
@@ -116,9 +118,9 @@ mod tests {
         let layer = Layer::<'_, 2, 1, 2, _> {
             filter: &[[[1.0, -1.0]], [[0.5, 2.0]]],
             bias: &[0.25, -1.0],
-            above: Top,
+            above: EndOfStack,
         };
-        let mut taps = Stacked { line: DelayLine([[99.0], [4.0]]), above: NoDelayLine };
+        let mut taps = LayerTaps { line: DelayLine([[99.0], [4.0]]), above: () };
         let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut taps);
         // 0.25 + 3·1 + 4·0.5 = 5.25; −1 − 3 + 8 = 4.
         assert_eq!(output, [5.25, 4.0]);
@@ -130,12 +132,12 @@ mod tests {
         let second = Layer::<'_, 2, 2, 1, _> {
             filter: &[[[1.0], [1.0]], [[10.0], [100.0]]],
             bias: &[0.0],
-            above: Top,
+            above: EndOfStack,
         };
         let first = Layer::<'_, 1, 1, 2, _> { filter: &[[[1.0, 2.0]]], bias: &[0.0, 0.0], above: second };
-        let mut taps = Stacked {
+        let mut taps = LayerTaps {
             line: DelayLine([[0.0]]),
-            above: Stacked { line: DelayLine([[0.0, 0.0], [0.5, 0.25]]), above: NoDelayLine },
+            above: LayerTaps { line: DelayLine([[0.0, 0.0], [0.5, 0.25]]), above: () },
         };
         // First layer: [3, 6]. Second: 3 + 6 + 10·0.5 + 100·0.25 = 39.
         let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut taps);
@@ -145,10 +147,10 @@ mod tests {
 
     #[test]
     fn dimensions_are_listed_layer_by_layer() {
-        type Two<'w> = Layer<'w, 4, 6, 32, Layer<'w, 3, 32, 16, Top>>;
+        type Two<'w> = Layer<'w, 4, 6, 32, Layer<'w, 3, 32, 16, EndOfStack>>;
         assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(0), Some((4, 32)));
         assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(1), Some((3, 16)));
         assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(2), None);
-        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::NUMBERS, 4 * 6 * 32 + 32 + 3 * 32 * 16 + 16);
+        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::WEIGHT_COUNT, 4 * 6 * 32 + 32 + 3 * 32 * 16 + 16);
     }
 }

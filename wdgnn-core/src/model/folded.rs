@@ -12,17 +12,12 @@
 //! with `M = RᵀR`.
 
 use crate::{
-    filter::scale::Scale,
-    model::{
-        deep::Deep,
-        network::{FirstLine, Network},
-    },
-    tensor::{Filter, Tensor, Vector, accumulate},
+    filter::{DelayLines as _, scale::Scale},
+    model::{deep::Deep, network::Network},
+    tensor::{Filter, Tensor as _, accumulate},
 };
 
-#[cfg(test)]
-use super::unfolded::Unfolded;
-use super::{Metric, Model};
+use super::{GradientMetric, Model};
 
 /// A network that keeps `C = BR` instead of `B`.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +35,7 @@ pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D> {
     /// Folds `network`, with the given metric for updates.
     #[must_use]
-    pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: Metric) -> Self {
+    pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: GradientMetric) -> Self {
         let mut offline = Filter::ZERO;
         for (folded, unfolded) in offline.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
             *folded = accumulate(&[0.0; O], unfolded, network.readout);
@@ -59,18 +54,12 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Folded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::Taps: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
     type Taps = D::Taps;
     type Wide = Filter<TAPS, F, O>;
-    type Factor = Vector<O>;
-
-    #[inline]
-    fn first_line_taps(taps: &D::Taps) -> &[f32] {
-        taps.first().numbers()
-    }
+    type Factor = [f32; O];
 
     fn scale(&self) -> Scale {
         self.network.scale
@@ -82,75 +71,49 @@ where
 
     #[inline]
     fn infer(&self, wide: &Self::Wide, features: &[f32; F], taps: &mut D::Taps) -> [f32; O] {
-        self.infer_with_hidden(wide, features, taps).0
+        let network = &self.network;
+        let deep = network.deep.infer(network.activation, features, taps);
+        let deep_output = accumulate(&[0.0; O], &deep, network.readout);
+        let wide_output = accumulate(&[0.0; O], taps.first_layer(), wide.rows());
+        let mut output = self.constant;
+        for ((u, deep), wide) in output.iter_mut().zip(&deep_output).zip(&wide_output) {
+            *u += network.alpha_deep * deep + network.alpha_wide * wide;
+        }
+        output
     }
 
     #[inline]
-    fn gradient(&self, output_gradient: &[f32; O]) -> Vector<O> {
+    fn gradient(&self, output_gradient: &[f32; O]) -> [f32; O] {
         let mut factor = [0.0; O];
         for (g, row) in output_gradient.iter().zip(&self.metric) {
             for (f, m) in factor.iter_mut().zip(row) {
                 *f += g * m;
             }
         }
-        Vector(factor)
+        factor
     }
 
     #[inline]
-    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &Vector<O>, step: f32) {
-        wide.descend(Self::first_line_taps(taps), factor, step);
-    }
-}
-
-impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D>
-where
-    D: Deep<'w, F, G>,
-    D::Taps: FirstLine<TAPS, F>,
-{
-    /// Computes [`Model::infer`] and the deep part's output features.
-    ///
-    /// A trainer needs the features for backpropagation.
-    #[inline]
-    pub fn infer_with_hidden(
-        &self,
-        wide: &Filter<TAPS, F, O>,
-        features: &[f32; F],
-        taps: &mut D::Taps,
-    ) -> ([f32; O], [f32; G]) {
-        let deep = self.network.deep.infer(self.network.activation, features, taps);
-        let deep_output = accumulate(&[0.0; O], &deep, self.network.readout);
-        let wide_output = accumulate(&[0.0; O], taps.first().numbers(), wide.rows());
-        let mut output = self.constant;
-        for ((u, deep), wide) in output.iter_mut().zip(&deep_output).zip(&wide_output) {
-            *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
-        }
-        (output, deep)
+    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &[f32; O], step: f32) {
+        wide.descend(taps.first_layer(), factor, step);
     }
 }
 
 /// Computes α_W · M.
 fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
     network: &Network<'_, F, TAPS, G, O, D>,
-    metric: Metric,
+    metric: GradientMetric,
 ) -> [[f32; O]; O] {
     let mut scaled = [[0.0; O]; O];
-    match metric {
-        Metric::Paper => {
-            for row in network.readout {
-                for (sums, a) in scaled.iter_mut().zip(row) {
-                    for (sum, b) in sums.iter_mut().zip(row) {
-                        *sum += a * b;
-                    }
-                }
+    for row in network.readout {
+        for (sums, a) in scaled.iter_mut().zip(row) {
+            for (sum, b) in sums.iter_mut().zip(row) {
+                *sum += a * b;
             }
         }
-        Metric::Euclidean => {
-            for (index, row) in scaled.iter_mut().enumerate() {
-                if let Some(diagonal) = row.get_mut(index) {
-                    *diagonal = 1.0;
-                }
-            }
-        }
+    }
+    if metric == GradientMetric::Euclidean {
+        scaled = core::array::from_fn(|i| core::array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
     }
     scaled.as_flattened_mut().iter_mut().for_each(|m| *m *= network.alpha_wide);
     scaled
@@ -171,14 +134,15 @@ fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D
 mod tests {
     use super::*;
     use crate::{
-        filter::{DelayLine, NoDelayLine, Stacked},
+        filter::{DelayLine, LayerTaps},
         model::{
             activation::Activation,
-            deep::{Layer, Top},
+            deep::{EndOfStack, Layer},
+            unfolded::Unfolded,
         },
     };
 
-    type Small<'w> = Network<'w, 1, 2, 2, 2, Layer<'w, 2, 1, 2, Top>>;
+    type Small<'w> = Network<'w, 1, 2, 2, 2, Layer<'w, 2, 1, 2, EndOfStack>>;
 
     // α_D, α_W, β; A (2 taps × 1 × 2), a; B, b; R (2 × 2), ρ.
     const NUMBERS: [f32; 21] = [
@@ -191,11 +155,11 @@ mod tests {
 
     fn network() -> Small<'static> {
         static WEIGHTS: [f32; 21] = NUMBERS;
-        Small::over(&WEIGHTS, Activation::Relu, Scale::Sum).unwrap()
+        Small::from_numbers(&WEIGHTS, Activation::Relu, Scale::Sum).unwrap()
     }
 
-    fn taps(second: f32) -> Stacked<2, 1, NoDelayLine> {
-        Stacked { line: DelayLine([[0.0], [second]]), above: NoDelayLine }
+    fn taps(second: f32) -> LayerTaps<2, 1, ()> {
+        LayerTaps { line: DelayLine([[0.0], [second]]), above: () }
     }
 
     #[test]
@@ -206,18 +170,18 @@ mod tests {
         // u = Rᵀh + ρ = [7.25 + 3.5 + 10, −7.25 + 20] = [20.75, 12.75].
         let unfolded = Unfolded::new(network());
         assert_eq!(unfolded.infer(unfolded.offline(), &[3.0], &mut taps(-1.0)), [20.75, 12.75]);
-        let folded = Folded::new(network(), Metric::Paper);
+        let folded = Folded::new(network(), GradientMetric::Paper);
         assert_eq!(folded.infer(folded.offline(), &[3.0], &mut taps(-1.0)), [20.75, 12.75]);
     }
 
     #[test]
     fn folding_multiplies_b_by_r() {
         // B = [[1, 2], [3, 4]], R = [[1, −1], [2, 0]]: BR = [[5, −1], [11, −3]].
-        let folded = Folded::new(network(), Metric::Paper);
+        let folded = Folded::new(network(), GradientMetric::Paper);
         assert_eq!(folded.offline(), &Filter([[[5.0, -1.0]], [[11.0, -3.0]]]));
         // M = RᵀR = [[5, −1], [−1, 1]], multiplied by α_W = 0.5.
         assert_eq!(folded.metric, [[2.5, -0.5], [-0.5, 0.5]]);
-        assert_eq!(Folded::new(network(), Metric::Euclidean).metric, [[0.5, 0.0], [0.0, 0.5]]);
+        assert_eq!(Folded::new(network(), GradientMetric::Euclidean).metric, [[0.5, 0.0], [0.0, 0.5]]);
     }
 
     #[test]
@@ -249,7 +213,7 @@ mod tests {
     fn folded_step_equals_unfolded_step_times_r() {
         let output_gradient = [0.25, -0.5];
         let unfolded = Unfolded::new(network());
-        let folded = Folded::new(network(), Metric::Paper);
+        let folded = Folded::new(network(), GradientMetric::Paper);
         let mut filled = taps(-1.0);
         unfolded.infer(unfolded.offline(), &[3.0], &mut filled);
         let (mut b, mut c) = (*unfolded.offline(), *folded.offline());

@@ -24,15 +24,10 @@ pub trait Model {
     type Taps: DelayLines;
     /// Wide parameters, learned in flight and shared with the neighbors.
     type Wide: Tensor;
-    /// Right factor of a gradient.
+    /// Right factor of a gradient, `[f32; N]`.
     ///
-    /// The gradient of the wide parameters is `z · factorᵀ`.
-    type Factor: Tensor;
-
-    /// Taps z of the first delay line, which the wide part also reads.
-    ///
-    /// They are the left factor of a gradient.
-    fn first_line_taps(taps: &Self::Taps) -> &[f32];
+    /// The gradient of the wide parameters is `z · factorᵀ`, with the taps z of the first layer.
+    type Factor: Array;
 
     /// Returns the scale of sums over neighbors.
     fn scale(&self) -> Scale;
@@ -49,19 +44,18 @@ pub trait Model {
 
     /// Right factor of the loss gradient with respect to the wide parameters.
     ///
-    /// `output_gradient` is the loss gradient with respect to the output. The left factor is the
-    /// taps z of the first delay line.
+    /// `output_gradient` is the loss gradient with respect to the output.
     fn gradient(&self, output_gradient: &Self::Output) -> Self::Factor;
 
     /// Takes a gradient step: `wide −= step · z · factorᵀ`.
     fn descend(&self, wide: &mut Self::Wide, taps: &Self::Taps, factor: &Self::Factor, step: f32);
 }
 
-/// Metric of the folded learning rule.
+/// GradientMetric of the folded learning rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Metric {
+pub enum GradientMetric {
     /// `M = RᵀR`: steps equal those of the paper's rule in B.
     Paper,
     /// The identity: plain gradient descent in C.

@@ -6,9 +6,9 @@
 //! parameter vector.
 
 use crate::{
-    filter::{DelayLine, DelayLines, Stacked, scale::Scale},
+    filter::{DelayLines as _, scale::Scale},
     model::{activation::Activation, deep::Deep},
-    tensor::reader::Reader,
+    tensor::take,
 };
 
 /// A trained network of `F` input features, `G` hidden features and `O` outputs.
@@ -40,55 +40,33 @@ pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const 
     pub readout_bias: &'w [f32; O],
 }
 
-/// Access to the delay line that the wide part shares with the first layer.
-pub trait FirstLine<const TAPS: usize, const F: usize> {
-    /// Returns the first layer's delay line.
-    fn first(&self) -> &DelayLine<TAPS, F>;
-
-    /// Returns the first layer's delay line, mutable.
-    ///
-    /// A trainer fills it with recorded samples.
-    fn first_mut(&mut self) -> &mut DelayLine<TAPS, F>;
-}
-
-impl<const TAPS: usize, const F: usize, Above: DelayLines> FirstLine<TAPS, F> for Stacked<TAPS, F, Above> {
-    #[inline]
-    fn first(&self) -> &DelayLine<TAPS, F> {
-        &self.line
-    }
-
-    #[inline]
-    fn first_mut(&mut self) -> &mut DelayLine<TAPS, F> {
-        &mut self.line
-    }
-}
-
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Network<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
 {
     /// Number of weights: α_D, α_W, β, the deep part, B, b, R, ρ, in this order.
-    pub const NUMBERS: usize = 3 + D::NUMBERS + TAPS * F * G + G + G * O + O;
+    pub const WEIGHT_COUNT: usize = 3 + D::WEIGHT_COUNT + TAPS * F * G + G + G * O + O;
 
     /// Borrows a network from a flat list of weights, in the order of the weight file.
     ///
-    /// Returns `None` if the list does not have [`Network::NUMBERS`] elements.
+    /// Returns `None` if the list does not have [`Network::WEIGHT_COUNT`] elements.
     #[must_use]
-    pub fn over(numbers: &'w [f32], activation: Activation, scale: Scale) -> Option<Self> {
-        let mut reader = Reader::new(numbers);
-        let &[alpha_deep, alpha_wide, beta] = reader.vector::<3>()?;
+    pub fn from_numbers(mut numbers: &'w [f32], activation: Activation, scale: Scale) -> Option<Self> {
+        const { assert!(D::Taps::FIRST_LEN == TAPS * F, "the wide part reads the taps of the first layer") };
+        let rest = &mut numbers;
+        let &[alpha_deep, alpha_wide, beta] = take(rest, 3)?.first_chunk()?;
         let network = Self {
             activation,
             scale,
             alpha_deep,
             alpha_wide,
             beta,
-            deep: D::read(&mut reader)?,
-            wide: reader.filter()?,
-            wide_bias: reader.vector()?,
-            readout: reader.matrix()?,
-            readout_bias: reader.vector()?,
+            deep: D::read(rest)?,
+            wide: take(rest, TAPS * F * G)?.as_chunks().0.as_chunks().0.first_chunk()?,
+            wide_bias: take(rest, G)?.first_chunk()?,
+            readout: take(rest, G * O)?.as_chunks().0.first_chunk()?,
+            readout_bias: take(rest, O)?.first_chunk()?,
         };
-        reader.is_empty().then_some(network)
+        rest.is_empty().then_some(network)
     }
 }

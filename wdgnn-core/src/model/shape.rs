@@ -9,9 +9,9 @@ use core::fmt::Debug;
 use crate::{
     filter::scale::Scale,
     model::{
-        Metric, Model,
+        GradientMetric, Model,
         activation::Activation,
-        deep::{Layer, Top},
+        deep::{EndOfStack, Layer},
         folded::Folded,
         network::Network,
     },
@@ -77,13 +77,17 @@ pub trait Shape<T: Task>: 'static {
     const DIMENSIONS: Dimensions;
 
     /// Number of weights.
-    const NUMBERS: usize;
+    const WEIGHT_COUNT: usize;
 
     /// Borrows the network from a flat list of weights in weight-file order.
     ///
-    /// Returns `None` if the length differs from [`Shape::NUMBERS`].
-    fn over(numbers: &[f32], activation: Activation, scale: Scale, metric: Metric)
-    -> Option<Self::Model<'_>>;
+    /// Returns `None` if the length differs from [`Shape::WEIGHT_COUNT`].
+    fn from_numbers(
+        numbers: &[f32],
+        activation: Activation,
+        scale: Scale,
+        metric: GradientMetric,
+    ) -> Option<Self::Model<'_>>;
 
     /// Borrows the network from an opened weight file.
     ///
@@ -92,7 +96,7 @@ pub trait Shape<T: Task>: 'static {
     fn from_weights<'w>(weights: &Weights<'w>) -> Result<Self::Model<'w>, WeightsError>;
 }
 
-type One<'w, const F: usize, const TAPS: usize, const G: usize> = Layer<'w, TAPS, F, G, Top>;
+type One<'w, const F: usize, const TAPS: usize, const G: usize> = Layer<'w, TAPS, F, G, EndOfStack>;
 type Two<'w, const F: usize, const TAPS: usize, const G: usize> = Layer<'w, TAPS, F, G, One<'w, G, TAPS, G>>;
 type Three<'w, const F: usize, const TAPS: usize, const G: usize> =
     Layer<'w, TAPS, F, G, Two<'w, G, TAPS, G>>;
@@ -113,15 +117,15 @@ macro_rules! equal_layers {
             const DIMENSIONS: Dimensions =
                 Dimensions { features: F, layers: $layers, taps: TAPS, hidden: G, outputs: O };
 
-            const NUMBERS: usize = Network::<'_, F, TAPS, G, O, $stack<'_, F, TAPS, G>>::NUMBERS;
+            const WEIGHT_COUNT: usize = Network::<'_, F, TAPS, G, O, $stack<'_, F, TAPS, G>>::WEIGHT_COUNT;
 
-            fn over(
+            fn from_numbers(
                 numbers: &[f32],
                 activation: Activation,
                 scale: Scale,
-                metric: Metric,
+                metric: GradientMetric,
             ) -> Option<Self::Model<'_>> {
-                Network::over(numbers, activation, scale).map(|network| Folded::new(network, metric))
+                Network::from_numbers(numbers, activation, scale).map(|network| Folded::new(network, metric))
             }
 
             fn from_weights<'w>(weights: &Weights<'w>) -> Result<Self::Model<'w>, WeightsError> {

@@ -1,13 +1,9 @@
 //! Network with the wide part in the paper's form, as a reference.
 
 use crate::{
-    filter::scale::Scale,
-    model::{
-        Model,
-        deep::Deep,
-        network::{FirstLine, Network},
-    },
-    tensor::{Filter, Tensor, Vector, accumulate},
+    filter::{DelayLines as _, scale::Scale},
+    model::{Model, deep::Deep, network::Network},
+    tensor::{Filter, accumulate},
 };
 
 /// A network whose wide part is the paper's `B`.
@@ -32,18 +28,12 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Unfolded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::Taps: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
     type Taps = D::Taps;
     type Wide = Filter<TAPS, F, G>;
-    type Factor = Vector<G>;
-
-    #[inline]
-    fn first_line_taps(taps: &D::Taps) -> &[f32] {
-        taps.first().numbers()
-    }
+    type Factor = [f32; G];
 
     fn scale(&self) -> Scale {
         self.network.scale
@@ -56,14 +46,14 @@ where
     fn infer(&self, wide: &Self::Wide, features: &[f32; F], taps: &mut D::Taps) -> [f32; O] {
         let network = &self.network;
         let mut hidden = network.deep.infer(network.activation, features, taps);
-        let linear = accumulate(network.wide_bias, taps.first().numbers(), wide.rows());
+        let linear = accumulate(network.wide_bias, taps.first_layer(), wide.rows());
         for (h, w) in hidden.iter_mut().zip(linear) {
             *h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;
         }
         accumulate(network.readout_bias, &hidden, network.readout)
     }
 
-    fn gradient(&self, output_gradient: &[f32; O]) -> Vector<G> {
+    fn gradient(&self, output_gradient: &[f32; O]) -> [f32; G] {
         let mut factor = [0.0; G];
         for (f, row) in factor.iter_mut().zip(self.network.readout) {
             for (r, g) in row.iter().zip(output_gradient) {
@@ -71,10 +61,10 @@ where
             }
             *f *= self.network.alpha_wide;
         }
-        Vector(factor)
+        factor
     }
 
-    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &Vector<G>, step: f32) {
-        wide.descend(Self::first_line_taps(taps), factor, step);
+    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &[f32; G], step: f32) {
+        wide.descend(taps.first_layer(), factor, step);
     }
 }

@@ -66,7 +66,7 @@ fn weighted<W: Tensor>(
         let mut weight = weight(neighbor.degree);
         let (own, received) = (neighbor.fresh.of(own.numbers()), neighbor.fresh.of(neighbor.wide));
         if clip > 0.0
-            && let Some(distance) = kernels::distance_beyond(received, own, clip)
+            && let Some(distance) = kernels::distance_unless_below(received, own, clip)
             && distance > clip
         {
             weight *= clip / distance;
@@ -126,30 +126,30 @@ fn mean_of_parts<W: Tensor>(wide: &mut W, neighbors: &[NeighborParams<'_>]) {
 }
 
 /// Whether two tensors differ by at most `limit` in a range of their numbers.
-pub fn is_within<W: Tensor>(a: &W, b: &W, range: ParamRange, limit: f32) -> bool {
-    kernels::distance_beyond(range.of(a.numbers()), range.of(b.numbers()), limit)
+pub fn is_within_distance<W: Tensor>(a: &W, b: &W, range: ParamRange, limit: f32) -> bool {
+    kernels::distance_unless_below(range.of(a.numbers()), range.of(b.numbers()), limit)
         .is_none_or(|distance| distance <= limit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Vector;
+    use crate::tensor::Filter;
 
-    fn mixed(mixing: Mixing, clip: f32) -> Vector<1> {
+    fn mixed(mixing: Mixing, clip: f32) -> Filter<1, 1, 1> {
         let neighbors = [(&[4.0], 1), (&[8.0], 3)].map(|(wide, degree)| NeighborParams {
             wide,
             degree,
             fresh: ParamRange::ALL,
         });
-        let mut wide = Vector([0.0]);
+        let mut wide = Filter([[[0.0]]]);
         consensus_step(mixing, &mut wide, 2, &neighbors, clip);
         wide
     }
 
     #[test]
     fn uniform_is_the_mean() {
-        assert_eq!(mixed(Mixing::Uniform, 0.0), Vector([4.0]));
+        assert_eq!(mixed(Mixing::Uniform, 0.0), Filter([[[4.0]]]));
     }
 
     #[test]
@@ -159,10 +159,10 @@ mod tests {
             let others = [own.map(|x| x + 1.0), own.map(|x| 2.0 * x), own.map(|x| 3.0 - x)];
             let neighbors =
                 others.each_ref().map(|wide| NeighborParams { wide, degree: 3, fresh: ParamRange::ALL });
-            let mut wide = Vector(own);
+            let mut wide = Filter([[own]]);
             consensus_step(Mixing::Uniform, &mut wide, 3, &neighbors, 0.0);
             // x + (x + 1) + 2x + (3 − x) = 3x + 4.
-            assert_eq!(wide, Vector(own.map(|x| (3.0 * x + 4.0) / 4.0)));
+            assert_eq!(wide, Filter([[own.map(|x| (3.0 * x + 4.0) / 4.0)]]));
         }
         check::<1>();
         check::<15>();
@@ -174,18 +174,18 @@ mod tests {
     #[test]
     fn metropolis_weighs_by_the_larger_degree() {
         // 4/(1 + 2) + 8/(1 + 3)
-        assert_eq!(mixed(Mixing::Metropolis, 0.0), Vector([4.0 / 3.0 + 2.0]));
+        assert_eq!(mixed(Mixing::Metropolis, 0.0), Filter([[[4.0 / 3.0 + 2.0]]]));
     }
 
     #[test]
     fn alone_ignores_all_neighbors() {
-        assert_eq!(mixed(Mixing::Alone, 0.0), Vector([0.0]));
+        assert_eq!(mixed(Mixing::Alone, 0.0), Filter([[[0.0]]]));
     }
 
     #[test]
     fn clipped_difference_has_the_length_of_the_clip() {
         // Each difference counts for 2/3.
-        assert!((mixed(Mixing::Uniform, 2.0).0[0] - 4.0 / 3.0).abs() < 1.0e-6);
+        assert!((mixed(Mixing::Uniform, 2.0).0[0][0][0] - 4.0 / 3.0).abs() < 1.0e-6);
     }
 
     #[test]
@@ -199,18 +199,18 @@ mod tests {
         for (mixing, expected) in
             [(Mixing::Uniform, [3.0, 7.0, 20.0]), (Mixing::Metropolis, [3.0, 8.0, 20.0])]
         {
-            let mut wide = Vector([0.0, 10.0, 20.0]);
+            let mut wide = Filter([[[0.0, 10.0, 20.0]]]);
             consensus_step(mixing, &mut wide, 2, &neighbors, 0.0);
-            assert_eq!(wide, Vector(expected));
+            assert_eq!(wide, Filter([[expected]]));
         }
     }
 
     #[test]
     fn no_neighbors_change_nothing() {
         for mixing in [Mixing::Alone, Mixing::Uniform, Mixing::Metropolis] {
-            let mut wide = Vector([0.1, 0.7]);
+            let mut wide = Filter([[[0.1, 0.7]]]);
             consensus_step(mixing, &mut wide, 0, &[], 0.0);
-            assert_eq!(wide, Vector([0.1, 0.7]));
+            assert_eq!(wide, Filter([[[0.1, 0.7]]]));
         }
     }
 }

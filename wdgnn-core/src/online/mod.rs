@@ -7,7 +7,7 @@ pub mod consensus;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::Metric,
+    model::GradientMetric,
     tensor::{Tensor, kernels},
 };
 
@@ -22,27 +22,14 @@ pub enum Mixing {
     Uniform,
     /// Weight `1 / (1 + max(degree_i, degree_j))` per neighbor.
     ///
-    /// It preserves the mean of the swarm on every static undirected graph. Messages carry the
-    /// degree, so the weights follow a change of the graph one exchange later.
+    /// It preserves the mean of the swarm on every static undirected graph, because both ends of an
+    /// edge use one weight. Messages carry the degree, so the weights follow a change of the graph one
+    /// exchange later.
+    ///
+    /// Over a link without a degree, such as `esb32` of `wdgnn-link`, messages arrive with degree 0.
+    /// Each end then uses `1 / (1 + own degree)`: the weights are asymmetric, and the mean of the
+    /// swarm drifts toward robots with many neighbors.
     Metropolis,
-}
-
-impl Mixing {
-    /// Code in the weight file.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Alone => 0,
-            Self::Uniform => 1,
-            Self::Metropolis => 2,
-        }
-    }
-
-    /// Mixing with a code of the weight file.
-    #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
-        [Self::Alone, Self::Uniform, Self::Metropolis].into_iter().find(|mixing| mixing.code() == code)
-    }
 }
 
 /// Settings of online learning. The weight file carries those that its network was tuned for.
@@ -71,21 +58,21 @@ pub struct Learning {
     pub ball: f32,
     /// Largest mixed difference to a neighbor, relative to the offline norm; 0 for no limit.
     pub clip: f32,
-    /// Metric of the folded rule.
-    pub metric: Metric,
+    /// GradientMetric of the folded rule.
+    pub metric: GradientMetric,
     /// Weights of the averaging.
     pub mixing: Mixing,
     /// Whether the gradient passes where the command is saturated.
     pub through_clamp: bool,
     /// Step size of the local bias; 0 for none, as in the paper.
     ///
-    /// See [`LocalAdaptation::adapt_bias`](crate::adaptation::LocalAdaptation::adapt_bias).
+    /// See [`ActuatorCalibration::adapt_bias`](crate::adaptation::ActuatorCalibration::adapt_bias).
     pub bias_step: f32,
     /// Largest magnitude of the local bias, per output.
     pub bias_clip: f32,
     /// Whether a robot lowers the gain of its network where commands overshoot.
     ///
-    /// See [`LocalAdaptation::adapt_gain`](crate::adaptation::LocalAdaptation::adapt_gain).
+    /// See [`ActuatorCalibration::adapt_gain`](crate::adaptation::ActuatorCalibration::adapt_gain).
     pub adapts_gain: bool,
 }
 
@@ -97,7 +84,7 @@ impl Learning {
         ridge: 0.0,
         ball: 0.0,
         clip: 0.0,
-        metric: Metric::Paper,
+        metric: GradientMetric::Paper,
         mixing: Mixing::Alone,
         through_clamp: false,
         bias_step: 0.0,
@@ -121,10 +108,6 @@ impl Learning {
     #[must_use]
     pub fn adapts_locally(&self) -> bool {
         self.bias_step > 0.0 || self.adapts_gain
-    }
-
-    pub(crate) fn numbers(&self) -> [f32; 5] {
-        [self.step, self.cooling, self.ridge, self.ball, self.clip]
     }
 }
 
@@ -152,7 +135,7 @@ pub fn keep_zeros<W: Tensor>(wide: &mut W, offline: &W) {
 
 /// Projects `wide` onto the ball of `radius` around `center`. Returns whether it was outside.
 #[inline]
-pub fn project<W: Tensor>(wide: &mut W, center: &W, radius: f32) -> bool {
+pub fn project_onto_ball<W: Tensor>(wide: &mut W, center: &W, radius: f32) -> bool {
     let distance = wide.distance(center);
     if distance <= radius {
         return false;
@@ -167,7 +150,7 @@ pub fn project<W: Tensor>(wide: &mut W, center: &W, radius: f32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Vector;
+    use crate::tensor::Filter;
 
     #[test]
     fn step_size_halves_after_cooling() {
@@ -179,25 +162,25 @@ mod tests {
 
     #[test]
     fn projection_ends_on_the_ball() {
-        let mut outside = Vector([4.0, 5.0]);
-        assert!(project(&mut outside, &Vector([1.0, 1.0]), 2.5));
-        assert_eq!(outside, Vector([2.5, 3.0]));
-        let mut inside = Vector([1.5, 1.0]);
-        assert!(!project(&mut inside, &Vector([1.0, 1.0]), 2.5));
-        assert_eq!(inside, Vector([1.5, 1.0]));
+        let mut outside = Filter([[[4.0, 5.0]]]);
+        assert!(project_onto_ball(&mut outside, &Filter([[[1.0, 1.0]]]), 2.5));
+        assert_eq!(outside, Filter([[[2.5, 3.0]]]));
+        let mut inside = Filter([[[1.5, 1.0]]]);
+        assert!(!project_onto_ball(&mut inside, &Filter([[[1.0, 1.0]]]), 2.5));
+        assert_eq!(inside, Filter([[[1.5, 1.0]]]));
     }
 
     #[test]
     fn zero_weights_stay_zero() {
-        let mut wide = Vector([3.0, 0.25, -2.0]);
-        keep_zeros(&mut wide, &Vector([1.0, 0.0, -0.0]));
-        assert_eq!(wide, Vector([3.0, 0.0, 0.0]));
+        let mut wide = Filter([[[3.0, 0.25, -2.0]]]);
+        keep_zeros(&mut wide, &Filter([[[1.0, 0.0, -0.0]]]));
+        assert_eq!(wide, Filter([[[3.0, 0.0, 0.0]]]));
     }
 
     #[test]
     fn ridge_pulls_towards_the_offline_parameters() {
-        let mut wide = Vector([3.0]);
-        apply_ridge(&mut wide, &Vector([5.0]), &Vector([1.0]), 0.25);
-        assert_eq!(wide, Vector([2.0]));
+        let mut wide = Filter([[[3.0]]]);
+        apply_ridge(&mut wide, &Filter([[[5.0]]]), &Filter([[[1.0]]]), 0.25);
+        assert_eq!(wide, Filter([[[2.0]]]));
     }
 }

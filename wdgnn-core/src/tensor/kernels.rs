@@ -4,6 +4,8 @@
 //! and optimized for speed, even in firmware that is optimized for size. Blocks fit the registers
 //! of a processor. The order of every sum is fixed, so the block size changes no bit.
 
+use core::{iter::Zip, slice::Iter};
+
 use crate::math;
 
 /// Number of sums that fit 32 floating-point registers with input and weights.
@@ -82,51 +84,49 @@ pub fn accumulate_pair(
     sums
 }
 
+/// The common length of two slices, in runs and the numbers after them.
+#[inline]
+fn runs<'a>(a: &'a [f32], b: &'a [f32]) -> (Pairs<'a, [f32; RUN]>, Pairs<'a, f32>) {
+    let count = a.len().min(b.len());
+    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks();
+    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks();
+    (a_runs.iter().zip(b_runs), a_rest.iter().zip(b_rest))
+}
+
+/// Pairs of elements of two slices.
+type Pairs<'a, T> = Zip<Iter<'a, T>, Iter<'a, T>>;
+
 /// `sums += weight · numbers`, up to the shorter length.
 #[inline(never)]
 pub fn add_scaled(sums: &mut [f32], numbers: &[f32], weight: f32) {
+    let add = |(sum, number): (&mut f32, &f32)| *sum += weight * number;
     let count = sums.len().min(numbers.len());
     let (runs, rest) = sums.get_mut(..count).unwrap_or_default().as_chunks_mut::<RUN>();
     let (number_runs, number_rest) = numbers.get(..count).unwrap_or_default().as_chunks::<RUN>();
     for (sums, numbers) in runs.iter_mut().zip(number_runs) {
-        for (sum, number) in sums.iter_mut().zip(numbers) {
-            *sum += weight * number;
-        }
+        sums.iter_mut().zip(numbers).for_each(add);
     }
-    for (sum, number) in rest.iter_mut().zip(number_rest) {
-        *sum += weight * number;
-    }
+    rest.iter_mut().zip(number_rest).for_each(add);
 }
 
 /// `sums += weight · (a − b)` for three slices of equal length.
 #[inline(never)]
 pub fn add_difference(sums: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
-    let add = |((sum, a), b): ((&mut f32, &f32), &f32)| *sum += weight * (a - b);
-    let (runs, rest) = sums.as_chunks_mut::<RUN>();
-    let (a_runs, a_rest) = a.as_chunks::<RUN>();
-    let (b_runs, b_rest) = b.as_chunks::<RUN>();
-    for ((run, a), b) in runs.iter_mut().zip(a_runs).zip(b_runs) {
-        run.iter_mut().zip(a).zip(b).for_each(add);
+    let add = |(sum, (a, b)): (&mut f32, (&f32, &f32))| *sum += weight * (a - b);
+    let (sum_runs, sum_rest) = sums.as_chunks_mut::<RUN>();
+    let (runs, rest) = runs(a, b);
+    for (sums, (a, b)) in sum_runs.iter_mut().zip(runs) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(add);
     }
-    rest.iter_mut().zip(a_rest).zip(b_rest).for_each(add);
+    sum_rest.iter_mut().zip(rest).for_each(add);
 }
 
 /// Sum of squared differences, added in order.
 #[inline(never)]
 pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
-    let count = a.len().min(b.len());
-    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks::<RUN>();
-    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks::<RUN>();
-    let mut sum = 0.0;
-    for (a, b) in a_runs.iter().zip(b_runs) {
-        for (a, b) in a.iter().zip(b) {
-            sum += (a - b) * (a - b);
-        }
-    }
-    for (a, b) in a_rest.iter().zip(b_rest) {
-        sum += (a - b) * (a - b);
-    }
-    sum
+    let add = |sum, (a, b): (&f32, &f32)| sum + (a - b) * (a - b);
+    let (runs, rest) = runs(a, b);
+    rest.fold(runs.fold(0.0, |sum, (a, b)| a.iter().zip(b).fold(sum, add)), add)
 }
 
 /// Distance of two slices, or `None` if it is certainly below `limit`.
@@ -134,81 +134,36 @@ pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
 /// An ordered sum waits for each addition. Processors that add several numbers in parallel estimate
 /// the distance first.
 #[inline]
-pub fn distance_beyond(a: &[f32], b: &[f32], limit: f32) -> Option<f32> {
-    let within = math::LANES > 1 && near_squared_distance(a, b) < NEAR * limit * limit;
+pub fn distance_unless_below(a: &[f32], b: &[f32], limit: f32) -> Option<f32> {
+    let within = math::SIMD_LANES > 1 && near_squared_distance(a, b) < NEAR * limit * limit;
     (!within).then(|| math::sqrt(squared_distance(a, b)))
 }
 
 /// [`squared_distance`] with eight partial sums, so in another order.
 #[inline(never)]
 fn near_squared_distance(a: &[f32], b: &[f32]) -> f32 {
-    let count = a.len().min(b.len());
-    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks::<RUN>();
-    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks::<RUN>();
     let mut sums = [0.0; RUN];
-    let mut add = |a: &[f32], b: &[f32]| {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += (a - b) * (a - b);
-        }
-    };
-    for (a, b) in a_runs.iter().zip(b_runs) {
-        add(a, b);
-    }
-    add(a_rest, b_rest);
+    let add = |(sum, (a, b)): (&mut f32, (&f32, &f32))| *sum += (a - b) * (a - b);
+    let (runs, rest) = runs(a, b);
+    runs.for_each(|(a, b)| sums.iter_mut().zip(a.iter().zip(b)).for_each(add));
+    sums.iter_mut().zip(rest).for_each(add);
     sums.iter().sum()
 }
 
-/// Returns whether every number is [`math::admissible`].
+/// Returns whether every number is [`math::is_admissible`].
 #[inline(never)]
 pub fn admissible(numbers: &[f32]) -> bool {
     let (runs, rest) = numbers.as_chunks::<RUN>();
     let mut doubts = 0;
     for run in runs {
         for x in run {
-            doubts |= math::doubt(*x);
+            doubts |= math::quick_admissible(*x);
         }
     }
     for x in rest {
-        doubts |= math::doubt(*x);
+        doubts |= math::quick_admissible(*x);
     }
-    doubts >= 0 || numbers.iter().fold(true, |all, x| all & math::admissible(*x))
-}
-
-/// Fills `numbers` from little-endian bytes, up to the shorter length.
-///
-/// Replaces numbers that are not [`math::admissible`] by 0. Returns whether all of them are
-/// admissible.
-#[inline(never)]
-pub fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
-    let decoded = || bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
-    let mut doubts = 0;
-    for (number, decoded) in numbers.iter_mut().zip(decoded()) {
-        let doubt = math::doubt(decoded);
-        // Numbers that need the full test are 0 for now. The compiler would turn a plain copy into
-        // `memcpy`, which is slow on unaligned bytes.
-        *number = f32::from_bits(decoded.to_bits() & !(doubt >> 31).cast_unsigned());
-        doubts |= doubt;
-    }
-    if doubts >= 0 {
-        return true;
-    }
-    let mut all = true;
-    for (number, decoded) in numbers.iter_mut().zip(decoded()) {
-        let admissible = math::admissible(decoded);
-        *number = if admissible { decoded } else { 0.0 };
-        all &= admissible;
-    }
-    all
-}
-
-/// Writes numbers as little-endian bytes, up to the shorter length.
-///
-/// Subnormals are written as zero.
-#[inline(never)]
-pub fn write(bytes: &mut [u8], numbers: &[f32]) {
-    for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
-        *bytes = math::flush(*number).to_le_bytes();
-    }
+    doubts >= 0 || numbers.iter().fold(true, |all, x| all & math::is_admissible(*x))
 }
 
 /// `wide −= taps · factorᵀ`, with one row of `wide` per tap.
@@ -232,23 +187,6 @@ pub fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
         run.iter_mut().zip(taps).for_each(step);
     }
     rest.iter_mut().zip(tap_rest).for_each(step);
-}
-
-/// `to = from`, up to the shorter length.
-#[inline]
-pub fn copy(to: &mut [f32], from: &[f32]) {
-    let count = to.len().min(from.len());
-    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
-        to.copy_from_slice(from);
-    }
-}
-
-/// Largest magnitude; NaN if any number is NaN.
-#[inline(never)]
-pub fn largest(numbers: &[f32]) -> f32 {
-    // The bits of magnitudes have the order of the magnitudes.
-    let twice = numbers.iter().fold(0, |largest: u32, x| largest.max(x.to_bits() << 1));
-    f32::from_bits(twice >> 1)
 }
 
 #[cfg(test)]
@@ -287,27 +225,8 @@ mod tests {
                 assert!(admissible(&numbers));
                 numbers[position] = bad;
                 assert!(!admissible(&numbers), "{bad} at {position}");
-                let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-                assert!(!read(&mut [0.0; 22], &bytes), "{bad} at {position}");
             }
         }
-    }
-
-    #[test]
-    fn numbers_round_trip() {
-        // Tiny numbers, large numbers and zeros of both signs need the full test, and pass it.
-        let written = [1.0_f32, -0.0, 1.0e-30, -2.5, 0.0, 1.15e18, 7.0, -1.0e-37, 3.0];
-        let bytes: Vec<u8> = written.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let mut numbers = [0.0; 9];
-        assert!(read(&mut numbers, &bytes));
-        assert_eq!(numbers.map(f32::to_bits), written.map(f32::to_bits));
-    }
-
-    #[test]
-    fn subnormals_are_written_as_zero() {
-        let mut bytes = [0xff; 8];
-        write(&mut bytes, &[1.0, 1.0e-40]);
-        assert_eq!(bytes, [0, 0, 0x80, 0x3f, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! Fixed-size blocks of numbers: [`Vector`], [`Filter`] and their common trait [`Tensor`].
+//! Fixed-size blocks of numbers: [`Array`], [`Filter`] and the trait [`Tensor`].
 //!
 //! A block is a nested array without a length field and without a heap. As a [`Tensor`] it is one
 //! flat slice. The order of the slice is also its order in messages and in the weight file.
 
-pub mod kernels;
+pub(crate) mod kernels;
 pub mod param_range;
-pub mod reader;
-pub mod tuple;
+pub mod serde_array;
 
 use core::fmt::Debug;
 
@@ -15,43 +14,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::math;
 
 /// Array `[f32; N]` of features, commands or state numbers.
-pub trait Array:
-    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + private::Sealed
-{
+pub trait Array: Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static {
     /// Number of elements N.
     const LEN: usize;
 
     /// All zeros.
     const ZERO: Self;
 
-    /// Copies the numbers of a list, in order. Missing numbers are zero.
+    /// The first `LEN` numbers of a slice. Missing numbers are zero.
     #[must_use]
     #[inline]
-    fn gather(list: &[f32]) -> Self {
-        let mut numbers = Self::ZERO;
-        kernels::copy(numbers.as_mut(), list);
-        numbers
+    fn from_slice(numbers: &[f32]) -> Self {
+        let mut array = Self::ZERO;
+        array.as_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+        array
     }
-
-    /// Reads little-endian numbers without checking them. All are zero if bytes are missing.
-    #[must_use]
-    fn from_bytes(bytes: &[u8]) -> Self;
 }
 
 impl<const N: usize> Array for [f32; N] {
     const LEN: usize = N;
     const ZERO: Self = [0.0; N];
-
-    #[inline]
-    fn from_bytes(bytes: &[u8]) -> Self {
-        bytes.as_chunks().0.first_chunk().map_or(Self::ZERO, |numbers| numbers.map(f32::from_le_bytes))
-    }
-}
-
-mod private {
-    pub trait Sealed {}
-
-    impl<const N: usize> Sealed for [f32; N] {}
 }
 
 /// Fixed number of `f32` in a fixed order.
@@ -68,20 +50,9 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The numbers in order, mutable.
     fn numbers_mut(&mut self) -> &mut [f32];
 
-    /// Whether every number is [`math::admissible`].
+    /// Whether every number is [`math::is_admissible`].
     fn is_admissible(&self) -> bool {
         kernels::admissible(self.numbers())
-    }
-
-    /// Whether every number is finite.
-    fn is_finite(&self) -> bool {
-        self.numbers().iter().all(|x| x.is_finite())
-    }
-
-    /// Adds `weight · other`.
-    #[inline]
-    fn add_scaled(&mut self, other: &Self, weight: f32) {
-        kernels::add_scaled(self.numbers_mut(), other.numbers(), weight);
     }
 
     /// Multiplies every number.
@@ -102,11 +73,6 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
         self.distance(&Self::ZERO)
     }
 }
-
-/// Vector of `N` numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Vector<const N: usize>(pub [f32; N]);
 
 /// Weights of a bank of graph filters, `[tap][input][output]`.
 ///
@@ -132,43 +98,22 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT>
 
     /// `self −= step · taps · factorᵀ`.
     #[inline]
-    pub(crate) fn descend(&mut self, taps: &[f32], factor: &Vector<OUT>, step: f32) {
-        let mut stepped = *factor;
-        stepped.scale(step);
-        kernels::descend(self.numbers_mut(), taps, &stepped.0);
+    pub(crate) fn descend(&mut self, taps: &[f32], factor: &[f32; OUT], step: f32) {
+        kernels::descend(self.numbers_mut(), taps, &factor.map(|f| f * step));
     }
 }
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Serialize for Filter<TAPS, IN, OUT> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        tuple::serialize(serializer, Self::LEN, self.numbers().iter())
+        serde_array::serialize_list(serializer, Self::LEN, self.numbers().iter())
     }
 }
 
 impl<'de, const TAPS: usize, const IN: usize, const OUT: usize> Deserialize<'de> for Filter<TAPS, IN, OUT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut filter = Self::ZERO;
-        tuple::deserialize(deserializer, Self::LEN, |index, number| {
-            if let Some(place) = filter.numbers_mut().get_mut(index) {
-                *place = number;
-            }
-        })?;
+        serde_array::deserialize_list(deserializer, Self::LEN, filter.numbers_mut().iter_mut())?;
         Ok(filter)
-    }
-}
-
-impl<const N: usize> Tensor for Vector<N> {
-    const LEN: usize = N;
-    const ZERO: Self = Self([0.0; N]);
-
-    #[inline]
-    fn numbers(&self) -> &[f32] {
-        &self.0
-    }
-
-    #[inline]
-    fn numbers_mut(&mut self) -> &mut [f32] {
-        &mut self.0
     }
 }
 
@@ -185,6 +130,13 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAP
     fn numbers_mut(&mut self) -> &mut [f32] {
         self.0.as_flattened_mut().as_flattened_mut()
     }
+}
+
+/// Takes the first `count` numbers off a slice; `None` if it has fewer.
+pub(crate) fn take<'w>(numbers: &mut &'w [f32], count: usize) -> Option<&'w [f32]> {
+    let (taken, rest) = numbers.split_at_checked(count)?;
+    *numbers = rest;
+    Some(taken)
 }
 
 /// Computes `start + inputsᵀ · rows`, one row per input: the product of every filter bank and readout.
@@ -251,16 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_from_lists_and_bytes_that_may_end_early() {
-        assert_eq!(<[f32; 3]>::gather(&[1.0, 2.0]), [1.0, 2.0, 0.0]);
-        assert_eq!(<[f32; 1]>::gather(&[1.0, 2.0]), [1.0]);
-        assert_eq!(<[f32; 1]>::from_bytes(&[0, 0, 0x80, 0x3f, 9]), [1.0]);
-        assert_eq!(<[f32; 2]>::from_bytes(&[0, 0, 0x80, 0x3f, 0, 0, 0x80]), [0.0, 0.0]);
+    fn missing_numbers_of_a_list_are_zero() {
+        assert_eq!(<[f32; 3]>::from_slice(&[1.0, 2.0]), [1.0, 2.0, 0.0]);
+        assert_eq!(<[f32; 1]>::from_slice(&[1.0, 2.0]), [1.0]);
     }
 
     #[test]
     fn distance_is_euclidean() {
-        assert_eq!(Vector([3.0, 0.0]).distance(&Vector([0.0, 4.0])), 5.0);
-        assert_eq!(Vector([3.0, 4.0]).norm(), 5.0);
+        assert_eq!(Filter([[[3.0, 0.0]]]).distance(&Filter([[[0.0, 4.0]]])), 5.0);
+        assert_eq!(Filter([[[3.0, 4.0]]]).norm(), 5.0);
     }
 }

@@ -6,7 +6,7 @@ use super::format::VERSION;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Field {
+pub enum HeaderField {
     /// Input features F.
     Features,
     /// Taps of the first layer and of the wide part.
@@ -57,7 +57,7 @@ pub enum WeightsError {
     /// For an unknown code, `expected` is 0.
     Mismatch {
         /// Field that differs.
-        field: Field,
+        field: HeaderField,
         /// Value in the network type.
         expected: u32,
         /// Value in the file.
@@ -82,7 +82,11 @@ impl core::fmt::Display for WeightsError {
                 write!(formatter, "the weight file has {found} bytes, {needed} are needed")
             }
             Self::Mismatch {
-                field: field @ (Field::Activation | Field::Reserved | Field::Scale | Field::Learning),
+                field:
+                    field @ (HeaderField::Activation
+                    | HeaderField::Reserved
+                    | HeaderField::Scale
+                    | HeaderField::Learning),
                 found,
                 ..
             } => write!(formatter, "{field:?} has the code {found}, which this build does not know"),

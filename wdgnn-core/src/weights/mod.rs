@@ -1,27 +1,25 @@
 //! Weight files: a trained model with its settings, used directly from flash.
 //!
 //! The layout is little-endian: a header of [`HEADER_BYTES`], the network's weights as `f32` in the
-//! order of [`crate::model::network::Network::over`], and a CRC-32 of both. `docs/wire-format.md`
+//! order of [`crate::model::network::Network::from_numbers`], and a CRC-32 of both. `docs/wire-format.md`
 //! is normative. [`Weights::open`] borrows the weights without copying, so they must start at a
 //! multiple of four bytes. [`Aligned`] ensures that for `include_bytes!`.
 
+mod encoding;
 mod error;
 mod format;
 mod header;
-mod raw;
 
-use self::raw::Raw;
 use crate::{
     math,
     model::{deep::Deep, network::Network},
 };
 
 pub use self::{
-    error::{Field, WeightsError},
+    error::{HeaderField, WeightsError},
     format::{HEADER_BYTES, MAGIC, MAX_LAYERS, VERSION, crc_32},
     header::{Header, LayerDimensions, TaskSettings},
 };
-pub use crate::tensor::reader::Reader;
 
 /// Bytes aligned to a multiple of four.
 ///
@@ -35,13 +33,13 @@ pub struct Aligned<T: ?Sized>(pub T);
 /// ```
 /// use wdgnn_core::{
 ///     filter::scale::Scale,
-///     model::{activation::Activation, deep::{Layer, Top}, network::Network},
+///     model::{activation::Activation, deep::{Layer, EndOfStack}, network::Network},
 ///     online::Learning,
-///     weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings, Weights, WeightsError},
+///     weights::{self, Aligned, HeaderField, Header, LayerDimensions, TaskSettings, Weights, WeightsError},
 /// };
 ///
-/// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, Top>>;
-/// type Narrow<'w> = Network<'w, 6, 4, 16, 2, Layer<'w, 4, 6, 16, Top>>;
+/// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, EndOfStack>>;
+/// type Narrow<'w> = Network<'w, 6, 4, 16, 2, Layer<'w, 4, 6, 16, EndOfStack>>;
 ///
 /// let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
 /// layers[0] = LayerDimensions { taps: 4, features: 32 };
@@ -56,14 +54,14 @@ pub struct Aligned<T: ?Sized>(pub T);
 ///     learning: Learning::paper(1.0),
 ///     interval: 1,
 /// };
-/// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::NUMBERS + 4]);
-/// weights::write(&header, &[0.25; Net::NUMBERS], &mut file.0)?;
+/// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::WEIGHT_COUNT + 4]);
+/// weights::write(&header, &[0.25; Net::WEIGHT_COUNT], &mut file.0)?;
 ///
 /// let opened = Weights::open(&file.0)?;
 /// let network = Net::from_weights(&opened)?;
 /// assert_eq!(network.alpha_wide, 0.25);
 /// // Another type than the file's is refused, and the difference named.
-/// let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 16, found: 32 };
+/// let mismatch = WeightsError::Mismatch { field: HeaderField::Hidden, expected: 16, found: 32 };
 /// assert_eq!(Narrow::from_weights(&opened).err(), Some(mismatch));
 /// # Ok::<(), WeightsError>(())
 /// ```
@@ -95,9 +93,9 @@ impl<'w> Weights<'w> {
             return Err(WeightsError::Version { found: version });
         }
         let (header, rest) = bytes.split_first_chunk().ok_or(too_short(HEADER_BYTES + 4))?;
-        let raw = Raw::read(header);
-        let count = usize::try_from(raw.numbers).unwrap_or(usize::MAX);
-        let length = count.saturating_mul(4);
+        let [.., c0, c1, c2, c3]: [u8; HEADER_BYTES] = *header;
+        let count = u32::from_le_bytes([c0, c1, c2, c3]);
+        let length = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(4);
         if rest.len() != length.saturating_add(4) {
             return Err(too_short(length.saturating_add(HEADER_BYTES + 4)));
         }
@@ -106,47 +104,21 @@ impl<'w> Weights<'w> {
         if crc_32(covered) != checksum {
             return Err(WeightsError::Checksum);
         }
-        let header = raw.check()?;
+        let header = encoding::read(header)?;
         let bytes = rest.get(..length).unwrap_or_default();
         let numbers: &[f32] = bytemuck::try_cast_slice(bytes).map_err(|_| WeightsError::Misaligned)?;
-        if !numbers.iter().all(|&x| math::admissible(x)) {
+        if !numbers.iter().all(|&x| math::is_admissible(x)) {
             return Err(WeightsError::NotAdmissible);
         }
         Ok(Self { header, numbers, checksum })
     }
 
-    /// Compares the file with a network type, layer by layer.
-    pub(crate) fn expect_dimensions(
-        &self,
-        features: usize,
-        hidden: usize,
-        outputs: usize,
-        layers: usize,
-        taps: usize,
-        layer: impl Fn(usize) -> Option<(usize, usize)>,
-    ) -> Result<(), WeightsError> {
-        let header = &self.header;
-        let used = header.layers.iter().take_while(|layer| layer.taps > 0).count();
-        expect(Field::Features, features, header.features.into())?;
-        expect(Field::Hidden, hidden, header.hidden.into())?;
-        expect(Field::Outputs, outputs, header.outputs.into())?;
-        expect(Field::Layers, layers, used)?;
-        for (index, found) in header.layers.iter().take(used).enumerate() {
-            let (layer_taps, layer_features) = layer(index).unwrap_or_default();
-            let (field, expected) =
-                if index == 0 { (Field::Taps, taps) } else { (Field::LayerTaps, layer_taps) };
-            expect(field, expected, found.taps.into())?;
-            expect(Field::LayerFeatures, layer_features, found.features.into())?;
-        }
-        Ok(())
-    }
-
     /// Checks the file's task and returns its constants.
     ///
     /// # Errors
-    /// [`WeightsError::Mismatch`] with [`Field::Task`] if the file is for another task.
-    pub fn expect_task(&self, task: u16) -> Result<&[f32; 8], WeightsError> {
-        expect(Field::Task, task.into(), self.header.task.task.into())?;
+    /// [`WeightsError::Mismatch`] with [`HeaderField::Task`] if the file is for another task.
+    pub fn check_task(&self, task: u16) -> Result<&[f32; 8], WeightsError> {
+        expect(HeaderField::Task, task.into(), self.header.task.task.into())?;
         Ok(&self.header.task.numbers)
     }
 }
@@ -160,13 +132,26 @@ where
     /// # Errors
     /// [`WeightsError::Mismatch`] with the first dimension in which the file and this type differ.
     pub fn from_weights(weights: &Weights<'w>) -> Result<Self, WeightsError> {
-        weights.expect_dimensions(F, G, O, D::LAYERS, TAPS, D::dimensions)?;
-        Self::over(weights.numbers, weights.header.activation, weights.header.scale)
-            .ok_or(WeightsError::Truncated { needed: 4 * Self::NUMBERS, found: 4 * weights.numbers.len() })
+        let header = &weights.header;
+        let layers = || header.layers.iter().take_while(|layer| layer.taps > 0);
+        expect(HeaderField::Features, F, header.features.into())?;
+        expect(HeaderField::Hidden, G, header.hidden.into())?;
+        expect(HeaderField::Outputs, O, header.outputs.into())?;
+        expect(HeaderField::Layers, D::LAYERS, layers().count())?;
+        for (index, found) in layers().enumerate() {
+            let (taps, features) = D::dimensions(index).unwrap_or_default();
+            let field = if index == 0 { HeaderField::Taps } else { HeaderField::LayerTaps };
+            expect(field, taps, found.taps.into())?;
+            expect(HeaderField::LayerFeatures, features, found.features.into())?;
+        }
+        Self::from_numbers(weights.numbers, header.activation, header.scale).ok_or(WeightsError::Truncated {
+            needed: 4 * Self::WEIGHT_COUNT,
+            found: 4 * weights.numbers.len(),
+        })
     }
 }
 
-fn expect(field: Field, expected: usize, found: usize) -> Result<(), WeightsError> {
+fn expect(field: HeaderField, expected: usize, found: usize) -> Result<(), WeightsError> {
     if expected == found {
         Ok(())
     } else {
@@ -181,9 +166,10 @@ fn expect(field: Field, expected: usize, found: usize) -> Result<(), WeightsErro
 /// bytes. [`WeightsError::NotAdmissible`] if a number is not admissible. [`WeightsError::Mismatch`]
 /// if a header field has no valid code.
 pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, WeightsError> {
-    let raw = Raw::new(header, numbers.len());
-    raw.check()?;
-    if !numbers.iter().all(|&x| math::admissible(x)) {
+    let mut encoded = [0; HEADER_BYTES];
+    encoding::write(header, numbers.len(), &mut encoded);
+    encoding::read(&encoded)?;
+    if !numbers.iter().all(|&x| math::is_admissible(x)) {
         return Err(WeightsError::NotAdmissible);
     }
     let (needed, found) = (HEADER_BYTES + 4 * numbers.len() + 4, out.len());
@@ -191,7 +177,7 @@ pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, 
     let out = out.get_mut(..needed).ok_or(too_small)?;
     let (covered, stored) = out.split_last_chunk_mut::<4>().ok_or(too_small)?;
     let (header, body) = covered.split_first_chunk_mut().ok_or(too_small)?;
-    raw.write(header);
+    *header = encoded;
     for (bytes, x) in body.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
         *bytes = x.to_le_bytes();
     }

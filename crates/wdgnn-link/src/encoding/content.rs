@@ -4,10 +4,10 @@ use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
-    tensor::{Tensor, kernels, param_range::ParamRange},
+    tensor::{Tensor, param_range::ParamRange},
 };
 
-use super::halves;
+use super::{floats, halves};
 use crate::{error::FrameError, header::Payload};
 
 /// Writes a frame: its header by postcard, then lists of numbers in blocks.
@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
 
     /// Writes numbers as `f32`.
     pub fn floats(&mut self, numbers: &[f32]) -> Option<()> {
-        kernels::write(self.take(4 * numbers.len())?, numbers);
+        floats::write(self.take(4 * numbers.len())?, numbers);
         Some(())
     }
 
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
 pub(super) fn read_taps<L: DelayLines>(lines: &mut L, bytes: &[u8]) -> bool {
     let mut is_admissible = true;
     lines.for_each_transmitted(|from, line| {
-        is_admissible &= kernels::read(line, bytes.get(4 * from..).unwrap_or_default());
+        is_admissible &= floats::read(line, bytes.get(4 * from..).unwrap_or_default());
     });
     is_admissible
 }
@@ -100,18 +100,18 @@ pub(super) fn read_halves<'a, S, L: DelayLines, W: Tensor>(
 #[cfg(test)]
 mod tests {
     use wdgnn_core::{
-        filter::{DelayLine, NoDelayLine, Stacked},
+        filter::{DelayLine, LayerTaps},
         tasks::flocking::Motion,
         tensor::Filter,
     };
 
     use super::*;
 
-    type Two = Stacked<2, 2, Stacked<3, 1, NoDelayLine>>;
+    type Two = LayerTaps<2, 2, LayerTaps<3, 1, ()>>;
 
     fn lines(second: [f32; 2], above: [f32; 3]) -> Two {
-        let above = Stacked { line: DelayLine(above.map(|z| [z])), above: NoDelayLine };
-        Stacked { line: DelayLine([[1.0, second[0]], [second[1]; 2]]), above }
+        let above = LayerTaps { line: DelayLine(above.map(|z| [z])), above: () };
+        LayerTaps { line: DelayLine([[1.0, second[0]], [second[1]; 2]]), above }
     }
 
     #[test]

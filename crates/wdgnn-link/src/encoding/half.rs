@@ -17,6 +17,7 @@ use wdgnn_core::{
 use super::{
     Encoding, OutgoingMessage, check_length, check_model,
     content::{Writer, read_halves},
+    floats,
 };
 use crate::{
     error::FrameError,
@@ -167,7 +168,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Encoding for Half<CODE,
         let wide = Self::run::<S, L, W>(part);
         check_length(frame, Self::length::<S, L>(wide))?;
         let (state, numbers) = content.split_at_checked(4 * S::Array::LEN).ok_or(FrameError::Truncated)?;
-        into.state = S::from_array(Array::from_bytes(state));
+        into.state = S::from_array(floats::read_array(state));
         check_model(header, model)?;
         let payload = Payload { taps: ParamRange::ALL, wide };
         read_halves(into, payload, numbers)?;

@@ -18,6 +18,7 @@ use crate::{
 mod content;
 pub mod esb32;
 pub mod exact;
+pub mod floats;
 pub mod half;
 pub mod halves;
 pub mod p2p57;

@@ -1,6 +1,6 @@
 //! Lists of numbers in a frame: [`Floats`] in `f32`, [`Halves`] in half precision.
 
-use wdgnn_core::{math, tensor::kernels};
+use wdgnn_core::math;
 
 use super::fixed::{F16, tuple_of};
 use crate::encoding::halves;
@@ -25,7 +25,7 @@ impl<const N: usize> Floats<N> {
     /// Replaces −0 and subnormals by 0.
     #[must_use]
     pub fn new(numbers: &[f32; N]) -> Self {
-        Self(numbers.map(math::flush))
+        Self(numbers.map(math::flush_subnormal))
     }
 }
 
@@ -33,7 +33,7 @@ impl<const N: usize> NumberList for Floats<N> {
     const LEN: usize = N;
 
     fn admissible(&self) -> bool {
-        kernels::admissible(&self.0)
+        self.0.iter().all(|x| math::is_admissible(*x))
     }
 }
 

@@ -110,7 +110,7 @@ where
         let (task, state) = (&config.agent.task, *self.agent.state());
         let elapsed = self.agent.elapsed_ticks();
         let ticks = elapsed.min(config.max_state_age_ticks.saturating_sub(self.state_age));
-        let predicted = match self.agent.executed() {
+        let predicted = match self.agent.executed_command() {
             Some(command) => task.predict_with_command(&state, command, ticks),
             // The actuator stops the robot about as fast as the robot would.
             None if self.is_blind(config) && config.trust.is_robust() => {
@@ -160,7 +160,7 @@ where
         let (task, state) = (&config.agent.task, self.agent.state());
         let realized = task.realized_command(self.agent.previous_state(), state);
         let is_known = self.agent.elapsed_ticks() == 1 && self.state_age == 0;
-        let tick = self.agent.executed().zip(realized.as_ref()).filter(|_| is_known);
+        let tick = self.agent.executed_command().zip(realized.as_ref()).filter(|_| is_known);
         self.monitor.update(task, state, tick);
     }
 

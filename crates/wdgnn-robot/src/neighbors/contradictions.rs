@@ -1,11 +1,11 @@
 //! Tests of the table with contradicting frames.
 
-use wdgnn_core::{filter::NoDelayLine, tasks::flocking::Motion, tensor::Vector};
+use wdgnn_core::{tasks::flocking::Motion, tensor::Filter};
 use wdgnn_link::header::Payload;
 
 use super::{entry::Arrival, *};
 
-type Table = NeighborTable<Motion<2>, NoDelayLine, Vector<1>, 4>;
+type Table = NeighborTable<Motion<2>, (), Filter<1, 1, 1>, 4>;
 
 fn at(x: f32) -> Motion<2> {
     Motion { position: [x, 0.0], velocity: [0.0; 2] }

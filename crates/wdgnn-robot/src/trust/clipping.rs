@@ -9,7 +9,7 @@
 use core::ops::Range;
 
 use heapless::Vec;
-use wdgnn_core::{filter::DelayLines, math::LANES, task::State, tensor::Tensor};
+use wdgnn_core::{filter::DelayLines, math::SIMD_LANES, task::State, tensor::Tensor};
 
 use super::robust_mean::{MedianMad, Reports, Row, row};
 use crate::neighbors::NeighborTable;
@@ -42,8 +42,8 @@ impl<S: State, L: DelayLines, W: Tensor, const N: usize, E> NeighborTable<S, L, 
             return;
         }
         if let Some((numbers, min_mad)) = components {
-            for from in numbers.clone().step_by(LANES) {
-                self.clip_states(from..numbers.end.min(from + LANES), min_mad);
+            for from in numbers.clone().step_by(SIMD_LANES) {
+                self.clip_states(from..numbers.end.min(from + SIMD_LANES), min_mad);
             }
         }
         if let Some(own) = own_taps {
@@ -74,7 +74,7 @@ impl<S: State, L: DelayLines, W: Tensor, const N: usize, E> NeighborTable<S, L, 
     /// Visits the taps of trusted neighbors with the robot's weight file, line by line.
     fn for_each_line(&mut self, own: &L, mut visit: impl FnMut(&mut Reports<'_, '_>)) {
         // With a full table, the robot's own taps are left out.
-        let mut room = [[0.0; LANES]; N];
+        let mut room = [[0.0; SIMD_LANES]; N];
         let mut from = 0;
         while from < L::LEN {
             let own = own.transmitted_from(from);

@@ -4,10 +4,10 @@
 
 use core::{array, iter};
 
-use wdgnn_core::math::LANES;
+use wdgnn_core::math::SIMD_LANES;
 
 /// One value of each column.
-pub(crate) type Row = [f32; LANES];
+pub(crate) type Row = [f32; SIMD_LANES];
 
 /// Returns the first values of a slice, padded with zeros.
 #[inline]
@@ -52,7 +52,7 @@ impl MedianMad {
         // the farthest of them is farther than the farthest above.
         let below = iter::once(&median).chain(low.iter().rev());
         let above = above.iter().rev().chain([&median]);
-        let mut mad = [f32::INFINITY; LANES];
+        let mut mad = [f32::INFINITY; SIMD_LANES];
         for (below, above) in below.zip(above) {
             let mut farther_above = false;
             for (((mad, median), below), above) in mad.iter_mut().zip(&median).zip(below).zip(above) {
@@ -78,7 +78,7 @@ impl MedianMad {
     #[inline]
     fn clip_row(&self, numbers: &mut [f32], spreads: f32) -> Row {
         let mut bounded = row(numbers);
-        let mut distance = [0.0; LANES];
+        let mut distance = [0.0; SIMD_LANES];
         for (((number, distance), median), mad) in
             bounded.iter_mut().zip(&mut distance).zip(&self.median).zip(&self.mad)
         {
@@ -127,7 +127,7 @@ impl Reports<'_, '_> {
     /// The distance of each value in MADs counts up to `most`.
     #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn clip(&mut self, spreads: f32, most: f32, distance: &mut [f32]) {
-        for from in (0..self.own.len()).step_by(LANES) {
+        for from in (0..self.own.len()).step_by(SIMD_LANES) {
             let Some(median) = self.median_mad(from) else { return };
             for (report, distance) in self.others.iter_mut().zip(&mut *distance) {
                 for more in median.clip_row(report.get_mut(from..).unwrap_or_default(), spreads) {
@@ -140,7 +140,7 @@ impl Reports<'_, '_> {
     /// Replaces all values of neighbors above the limit `most` by the median.
     #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn replace_outliers(&mut self, distance: &[f32], most: f32) {
-        for from in (0..self.own.len()).step_by(LANES) {
+        for from in (0..self.own.len()).step_by(SIMD_LANES) {
             let Some(median) = self.median_mad(from) else { return };
             let others = self.others.iter_mut().zip(distance).filter(|(_, distance)| **distance > most);
             for report in others.filter_map(|(report, _)| report.get_mut(from..)) {
@@ -180,8 +180,8 @@ mod tests {
 
     /// Copies the numbers to every column, rotated: all columns have one median.
     fn rows(numbers: &[f32]) -> std::vec::Vec<Row> {
-        let mut rows = std::vec![[0.0; LANES]; numbers.len()];
-        for lane in 0..LANES {
+        let mut rows = std::vec![[0.0; SIMD_LANES]; numbers.len()];
+        for lane in 0..SIMD_LANES {
             for (place, row) in rows.iter_mut().enumerate() {
                 row[lane] = numbers[(place + lane) % numbers.len()];
             }
@@ -191,7 +191,10 @@ mod tests {
 
     fn median_mad(numbers: &[f32]) -> (f32, f32) {
         let median = MedianMad::compute(&mut rows(numbers), 0.0).unwrap();
-        assert_eq!((median.median, median.mad), ([median.median[0]; LANES], [median.mad[0]; LANES]));
+        assert_eq!(
+            (median.median, median.mad),
+            ([median.median[0]; SIMD_LANES], [median.mad[0]; SIMD_LANES])
+        );
         (median.median[0], median.mad[0])
     }
 
@@ -225,7 +228,7 @@ mod tests {
         let (mut a, mut b, mut c, mut d) = ([1.0, 10.0], [2.0, 20.0], [90.0, 30.0], [4.0, 40.0]);
         let mut distance = [0.0; 4];
         let mut others: [&mut [f32]; 4] = [&mut a, &mut b, &mut c, &mut d];
-        let mut room = [[0.0; LANES]; 5];
+        let mut room = [[0.0; SIMD_LANES]; 5];
         let mut report = Reports { others: &mut others, own: &[3.0, 25.0], room: &mut room, min_mad: 0.5 };
         // 1, 2, 90, 4 and 3 have median 3 and MAD 1.5. 10, 20, 30, 40 and 25 have median 25 and MAD
         // 5.5. Both MADs include the minimum of 0.5.
@@ -242,7 +245,7 @@ mod tests {
             sort(&mut sorted);
             let mut expected = numbers;
             expected.sort_by(f32::total_cmp);
-            for lane in 0..LANES {
+            for lane in 0..SIMD_LANES {
                 let column: std::vec::Vec<f32> = sorted.iter().map(|row| row[lane]).collect();
                 prop_assert_eq!(&column, &expected);
             }

@@ -3,7 +3,7 @@
 //! Every number has a bound on the error of an `f32` evaluation (running error analysis: Higham, Accuracy and Stability
 //! of Numerical Algorithms, §3.3), so tests need no guessed tolerance.
 
-use wdgnn_core::{math::TANH_ULP, model::activation::Activation};
+use wdgnn_core::{math::TANH_MAX_ULP, model::activation::Activation};
 
 use super::ROUNDING;
 
@@ -136,7 +136,7 @@ impl Dense {
         }
         let value = x.value.tanh();
         // No slope is steeper than 1, and a unit in the last place is at most two roundings.
-        Number { value, error: x.error + f64::from(TANH_ULP) * 2.0 * ROUNDING * value.abs() }
+        Number { value, error: x.error + f64::from(TANH_MAX_ULP) * 2.0 * ROUNDING * value.abs() }
     }
 
     /// Outputs of all nodes. `shift(layer, X, k)` is the signal X of that layer after k shifts.

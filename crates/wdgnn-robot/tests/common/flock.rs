@@ -7,7 +7,7 @@ use super::{prelude::*, random_numbers, seeded};
 /// Hidden features: one block of 16 and a remainder.
 pub const G: usize = 20;
 
-type Deep = Layer<'static, 4, 6, G, Top>;
+type Deep = Layer<'static, 4, 6, G, EndOfStack>;
 pub type Net = Network<'static, 6, 4, G, 2, Deep>;
 pub type FoldedNet = Folded<'static, 6, 4, G, 2, Deep>;
 pub type UnfoldedNet = Unfolded<'static, 6, 4, G, 2, Deep>;
@@ -33,9 +33,9 @@ pub fn weights(seed: u64) -> &'static [f32] {
     let mut made = MADE.lock().unwrap();
     made.entry(seed).or_insert_with(|| {
         let mut rng = seeded(seed);
-        let mut numbers = random_numbers(&mut rng, Net::NUMBERS, 0.05);
+        let mut numbers = random_numbers(&mut rng, Net::WEIGHT_COUNT, 0.05);
         numbers[..3].copy_from_slice(&[0.9, 1.1, 0.01]);
-        let readout_start = Net::NUMBERS - 2 - 2 * G;
+        let readout_start = Net::WEIGHT_COUNT - 2 - 2 * G;
         let readout = random_numbers(&mut rng, 2 * G, 0.5);
         numbers[readout_start..readout_start + 2 * G].copy_from_slice(&readout);
         let wide_start = 3 + (4 * 6 + 1) * G;
@@ -51,7 +51,7 @@ pub fn weights(seed: u64) -> &'static [f32] {
 
 /// Network over weights that live as long as the tests.
 pub fn network_over(weights: &'static [f32]) -> Net {
-    Net::over(weights, Activation::Tanh, Scale::Mean).unwrap()
+    Net::from_numbers(weights, Activation::Tanh, Scale::Mean).unwrap()
 }
 
 pub fn network() -> Net {
@@ -147,14 +147,14 @@ where
     T: RobotTask<Features = M::Features, Command = M::Output>,
     L: MessageLink<T::State, M::Taps, M::Wide>,
 {
-    type Message = MessageOf<M, T>;
+    type Message = AgentMessage<M, T>;
     type Command = T::Command;
 
     fn hears(&mut self, frame: &[u8]) -> Result<(), FrameError> {
         self.receive(&mut frame.to_vec())
     }
 
-    fn takes(&mut self, message: &MessageOf<M, T>) -> Result<(), FrameError> {
+    fn takes(&mut self, message: &AgentMessage<M, T>) -> Result<(), FrameError> {
         let sequence = message.tick * self.link().frames_per_exchange();
         self.receive_decoded(message, &Reception::whole(sequence))
     }
@@ -173,7 +173,7 @@ where
     fn finish(&mut self) -> TickResult<T::Command> {
         self.end_receive();
         let (command, verdict) = self.decide();
-        self.set_executed(None);
+        self.set_executed_command(None);
         TickResult { output: *self.agent().output(), command, verdict, consensus: self.learn() }
     }
 }
@@ -197,13 +197,13 @@ pub fn neighbor_message<M>(
     model: &M,
     sender: u16,
     state: Motion,
-) -> MessageOf<M, Flocking>
+) -> AgentMessage<M, Flocking>
 where
-    M: Model<Taps = Stacked<4, 6, NoDelayLine>>,
+    M: Model<Taps = LayerTaps<4, 6, ()>>,
 {
     let mut line = DelayLine::ZERO;
     line.numbers_mut().copy_from_slice(&random_numbers(rng, 24, 2.0));
-    let taps = Stacked { line, above: NoDelayLine };
+    let taps = LayerTaps { line, above: () };
     Message { sender, tick: 0, degree: 3, state, taps, wide: *model.offline() }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use wdgnn_core::{
-    filter::{DelayLines, NoDelayLine, Stacked},
+    filter::{DelayLines, LayerTaps},
     message::Message,
     task::State,
     tasks::flocking::Motion,
@@ -173,7 +173,7 @@ pub fn esb32_header<S, L, W>(out: &OutgoingMessage<'_, S, L, W>, piece: u8) -> E
 }
 
 /// Checks all encodings on a message of the network for flocking in the plane.
-pub fn assert_plane(out: &OutgoingMessage<'_, Motion, Stacked<4, 6, NoDelayLine>, Filter<4, 6, 2>>) {
+pub fn assert_plane(out: &OutgoingMessage<'_, Motion, LayerTaps<4, 6, ()>, Filter<4, 6, 2>>) {
     let exchange = out.round;
     let floats = Floats::new(&state(&out.message.state));
     let halves: Halves<4> = Halves::new(&state(&out.message.state));

@@ -3,10 +3,10 @@
 use super::{flock::MODEL, prelude::*, random_numbers};
 
 /// Dimensions of the example in the document: F = 6, K = 1, O = 2.
-pub type Example = Message<Motion, Stacked<2, 6, NoDelayLine>, Filter<2, 6, 2>>;
+pub type Example = Message<Motion, LayerTaps<2, 6, ()>, Filter<2, 6, 2>>;
 
 /// Dimensions of the paper: F = 6, K = 3, O = 2.
-pub type Taps = Stacked<4, 6, NoDelayLine>;
+pub type Taps = LayerTaps<4, 6, ()>;
 pub type Wide = Filter<4, 6, 2>;
 pub type Full = Message<Motion, Taps, Wide>;
 
@@ -62,7 +62,7 @@ pub fn example_message(sender: u16, sequence: u32) -> Numbered<Example> {
         *x = index as f32 * 0.25 - 3.0;
     }
     let state = Motion { position: [1.0, -2.0], velocity: [0.5, 0.25] };
-    let taps = Stacked { line, above: NoDelayLine };
+    let taps = LayerTaps { line, above: () };
     Numbered { boot: 3, sequence, message: Message { sender, tick: sequence, degree: 5, state, taps, wide } }
 }
 

@@ -5,13 +5,13 @@ pub use rand::{Rng as _, RngExt as _, SeedableRng as _};
 pub use rand_chacha::ChaCha8Rng;
 pub use wdgnn_core::{
     agent::{Config, ConsensusReport},
-    filter::{DelayLine, DelayLines, NoDelayLine, Stacked, scale::Scale},
-    math::LARGEST,
-    message::{Message, MessageOf},
+    filter::{DelayLine, DelayLines, LayerTaps, scale::Scale},
+    math::MAX_ADMISSIBLE,
+    message::{AgentMessage, Message},
     model::{
-        Metric, Model,
+        GradientMetric, Model,
         activation::Activation,
-        deep::{Layer, Top},
+        deep::{EndOfStack, Layer},
         folded::Folded,
         network::Network,
         unfolded::Unfolded,
@@ -19,7 +19,7 @@ pub use wdgnn_core::{
     online::{Learning, Mixing},
     task::{State, Task},
     tasks::flocking::{Flocking, Motion},
-    tensor::{Filter, Tensor, Vector, param_range::ParamRange},
+    tensor::{Filter, Tensor, param_range::ParamRange},
     weights::{Aligned, Weights},
 };
 pub use wdgnn_link::{

@@ -8,7 +8,7 @@ use super::prelude::*;
 
 /// Features of a node, set by the test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Signal<const F: usize>(#[serde(with = "wdgnn_core::tensor::tuple::array")] pub [f32; F]);
+pub struct Signal<const F: usize>(#[serde(with = "wdgnn_core::tensor::serde_array")] pub [f32; F]);
 
 impl<const F: usize> State for Signal<F> {
     type Array = [f32; F];

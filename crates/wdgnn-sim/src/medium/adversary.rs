@@ -5,7 +5,7 @@
 
 use wdgnn_core::{
     filter::DelayLines as _,
-    message::{Message, MessageOf},
+    message::{AgentMessage, Message},
     model::Model,
     task::{NodeId, State},
     tensor::Array as _,
@@ -183,7 +183,7 @@ where
         let proves = |frame: &Frame| frame.first().is_some_and(|first| first & PROOF_MARK != 0);
         // A lying robot can prove its own identity, so frames with proofs stay unchanged.
         for (index, frame) in (0..).zip(frames).filter(|(_, frame)| !proves(frame)) {
-            let mut message = MessageOf::<M, T>::empty(T::State::zero());
+            let mut message = AgentMessage::<M, T>::empty(T::State::zero());
             let id = forge
                 .read(now, frame, &mut message)
                 .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;

@@ -89,7 +89,7 @@ fn pseudorandom(sender: u16, exchange: u32, index: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use wdgnn_core::{
-        filter::{DelayLine, NoDelayLine, Stacked},
+        filter::{DelayLine, LayerTaps},
         tasks::flocking::Motion,
         tensor::{Filter, Tensor as _},
     };
@@ -97,11 +97,11 @@ mod tests {
     use super::*;
     use crate::{medium::any_link::forge, profiles::Profile};
 
-    type TestMessage = Message<Motion, Stacked<2, 2, NoDelayLine>, Filter<2, 1, 2>>;
+    type TestMessage = Message<Motion, LayerTaps<2, 2, ()>, Filter<2, 1, 2>>;
 
     fn true_message() -> TestMessage {
         let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };
-        let taps = Stacked { line: DelayLine([[0.5, -0.5], [0.0; 2]]), above: NoDelayLine };
+        let taps = LayerTaps { line: DelayLine([[0.5, -0.5], [0.0; 2]]), above: () };
         let mut wide = Filter::ZERO;
         wide.numbers_mut().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
         TestMessage { sender: 7, tick: 12, degree: 3, state, taps, wide }

@@ -70,7 +70,7 @@ impl SwarmMonitor {
         let ball = robot.agent.learning.ball * norm;
         let command = now.output::<T>();
         let sound = robot.agent.task.saturate(&command) == command
-            && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
+            && now.wide.iter().all(|x| wdgnn_core::math::is_admissible(*x))
             // Tolerance for rounding on the ball's surface.
             && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);
         counters.violations += u64::from(!sound);

@@ -4,7 +4,7 @@ use wdgnn_core::agent::Config;
 use wdgnn_core::{
     filter::scale::Scale,
     model::{
-        Metric, Model,
+        GradientMetric, Model,
         activation::Activation,
         shape::{Dimensions, Shape},
     },
@@ -313,7 +313,8 @@ impl<'a, T: SimTask> Draft<'a, T> {
 
             fn visit<S: Shape<T>>(self) -> Self::Output {
                 let Self(draft, start) = self;
-                let model = S::over(draft.numbers, Activation::Tanh, draft.scale, Metric::Euclidean);
+                let model =
+                    S::from_numbers(draft.numbers, Activation::Tanh, draft.scale, GradientMetric::Euclidean);
                 let model = model.ok_or_else(|| {
                     Error::usage("the checkpoint holds a network of another shape; train without --resume")
                 })?;

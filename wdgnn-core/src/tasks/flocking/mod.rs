@@ -9,16 +9,12 @@
 //! The local loss is the variance of the velocities of a robot and its neighbors after the current
 //! tick, if the neighbors keep their velocities.
 
-mod loss;
 mod motion;
 mod settings;
 mod task;
 
-pub use motion::{Axes, Motion};
+pub use motion::{Motion, SpatialVector};
 pub use settings::Flocking;
-
-/// The number of flocking in the plane in weight files.
-pub const TASK: u16 = <[f32; 2] as Axes>::TASK;
 
 #[cfg(test)]
 mod tests;

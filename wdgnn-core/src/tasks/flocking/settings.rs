@@ -35,11 +35,8 @@ pub struct Flocking<const D: usize = 2> {
 }
 
 impl Flocking {
-    /// [`Flocking::SUMS`] in the plane.
-    pub const DEFAULT: Self = Self::SUMS;
-
-    /// [`Flocking::MEANS`] in the plane.
-    pub const NORMALIZED: Self = Self::MEANS;
+    /// [`Flocking::SUMMED_FEATURES`] in the plane.
+    pub const DEFAULT: Self = Self::SUMMED_FEATURES;
 }
 
 impl<const D: usize> Flocking<D> {
@@ -47,7 +44,7 @@ impl<const D: usize> Flocking<D> {
     ///
     /// The distance floor is the one with the best training result. Sensor noise is up to 0.3 m and
     /// 0.1 m/s.
-    pub const SUMS: Self = Self {
+    pub const SUMMED_FEATURES: Self = Self {
         floor: 0.3,
         period: 0.01,
         limit: 10.0,
@@ -60,25 +57,10 @@ impl<const D: usize> Flocking<D> {
         velocity_noise: 0.1,
     };
 
-    /// [`Flocking::SUMS`] with features as means and a repulsion below 0.5 m.
+    /// [`Flocking::SUMMED_FEATURES`] with features as means and a repulsion below 0.5 m.
     ///
     /// The repulsion costs 0.5 % of the total velocity variation. Without it, ten times as many
     /// pairs come within 0.3 m of each other.
-    pub const MEANS: Self = Self { normalized: true, repulsion: 0.5, strength: 20.0, ..Self::SUMS };
-
-    /// Reads the constants of a weight file.
-    ///
-    /// The file has no noise levels, so those are the ones of [`Flocking::SUMS`].
-    pub(super) fn of(constants: &[f32; 8]) -> Self {
-        let &[floor, period, limit, separation, horizon, normalized, repulsion, strength] = constants;
-        let normalized = normalized > 0.0;
-        Self { floor, period, limit, separation, horizon, normalized, repulsion, strength, ..Self::SUMS }
-    }
-
-    /// Returns the constants for a weight file.
-    pub(super) fn constants_array(self) -> [f32; 8] {
-        let normalized = if self.normalized { 1.0 } else { 0.0 };
-        let Self { floor, period, limit, separation, horizon, repulsion, strength, .. } = self;
-        [floor, period, limit, separation, horizon, normalized, repulsion, strength]
-    }
+    pub const MEAN_FEATURES: Self =
+        Self { normalized: true, repulsion: 0.5, strength: 20.0, ..Self::SUMMED_FEATURES };
 }

@@ -3,7 +3,7 @@
 use wdgnn_core::{
     math,
     task::Task as _,
-    tasks::flocking::{Axes, Flocking, Motion},
+    tasks::flocking::{Flocking, Motion, SpatialVector},
 };
 
 use crate::tasks::CollisionAvoidance;
@@ -34,7 +34,7 @@ const UNILATERAL_HORIZON: f32 = 2.0;
 
 impl<const D: usize> CollisionAvoidance for Flocking<D>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     #[inline]
     fn repulsion<'a>(
@@ -99,7 +99,7 @@ fn repel<const D: usize>(
     output: [f32; D],
 ) -> [f32; D]
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     let offset = own.position.minus(&other.position);
     let squared = offset.dot(&offset);
@@ -120,7 +120,7 @@ where
 #[inline]
 fn push<const D: usize>(task: &Flocking<D>, own: &Motion<D>, other: &Motion<D>) -> Option<[f32; D]>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     let offset = own.position.minus(&other.position);
     let drift = own.velocity.minus(&other.velocity);
@@ -141,7 +141,7 @@ fn push_near<const D: usize>(
     speed_squared: f32,
 ) -> Option<[f32; D]>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     let approach = -offset.dot(drift);
     // The time of the closest approach, between now and the horizon.
@@ -162,7 +162,7 @@ where
         (miss, distance)
     } else {
         // A head-on encounter has no preferred side: both robots turn in the same sense.
-        let across = drift.across();
+        let across = perpendicular(drift);
         (across, across.length() + HEAD_ON_METERS)
     };
     let time = if time > MIN_PUSH_SECONDS { time } else { MIN_PUSH_SECONDS };
@@ -181,12 +181,36 @@ fn give_way<const D: usize>(
     command: [f32; D],
 ) -> [f32; D]
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     let Some(push) = push(task, own, other) else { return command };
     let half = push.length();
     let missing = 2.0 * half - command.dot(&push) / half;
     if missing > 0.0 { command.plus(missing / half, &push) } else { command }
+}
+
+/// A vector perpendicular to `vector`, with at least 0.81 times its length.
+///
+/// It is an odd function: the perpendicular of −v is the negative. Two robots on a head-on course
+/// therefore turn in the same sense. In space, it drops the smallest component and rotates the other
+/// two by 90°. Level flight drops the third component, so the result equals that of the plane.
+fn perpendicular<const D: usize>(vector: &[f32; D]) -> [f32; D] {
+    let mut across = [0.0; D];
+    match (vector.as_slice(), across.as_mut_slice()) {
+        ([x, y], [a, b]) => (*a, *b) = (-y, *x),
+        ([x, y, z], [a, b, c]) => {
+            let [along_x, along_y, along_z] = [x.abs(), y.abs(), z.abs()];
+            (*a, *b, *c) = if along_z <= along_x && along_z <= along_y {
+                (-y, *x, 0.0)
+            } else if along_x <= along_y {
+                (0.0, -z, *y)
+            } else {
+                (*z, 0.0, -x)
+            };
+        }
+        _ => {}
+    }
+    across
 }
 
 #[cfg(test)]
@@ -279,7 +303,7 @@ mod tests {
     fn repulsion_matches_a_hand_computed_example() {
         // 0.25 m apart: 20 · (1/0.25 − 1/0.5) = 40 m/s².
         let own = motion(0.0, 0.0, 0.0, 0.0);
-        let task = Flocking::NORMALIZED;
+        let task = Flocking::<2>::MEAN_FEATURES;
         let repelled = task.repulsion(
             &own,
             [motion(0.25, 0.0, 0.0, 0.0), motion(0.0, 0.6, 0.0, 0.0)].iter(),
@@ -291,7 +315,7 @@ mod tests {
         assert_eq!(none, [1.0, 2.0]);
     }
 
-    const IN_SPACE: Flocking<3> = Flocking { separation: 0.13, ..Flocking::SUMS };
+    const IN_SPACE: Flocking<3> = Flocking { separation: 0.13, ..Flocking::SUMMED_FEATURES };
 
     /// Simulates two robots without commands for a second; returns the least distance.
     fn closest(mut robots: [Motion<3>; 2]) -> f32 {
@@ -304,7 +328,7 @@ mod tests {
             ];
             for (robot, command) in robots.iter_mut().zip(commands) {
                 robot.velocity = robot.velocity.plus(IN_SPACE.period, &command);
-                *robot = robot.after(IN_SPACE.period);
+                *robot = robot.extrapolate(IN_SPACE.period);
             }
             let apart = robots[0].position.minus(&robots[1].position).length();
             closest = if apart < closest { apart } else { closest };
@@ -351,6 +375,29 @@ mod tests {
             let [plane, space] =
                 [push(&TASK, &own, &other).map(raised), push(&IN_SPACE, &lift(own), &lift(other))];
             assert_eq!(plane, space);
+        }
+    }
+
+    #[test]
+    fn perpendiculars_are_orthogonal_odd_and_long_enough() {
+        for x in [-2.0_f32, 0.0, 0.5, 3.0] {
+            for y in [-1.0_f32, 0.0, 0.5, 4.0] {
+                assert_eq!([x, y].dot(&perpendicular(&[x, y])), 0.0);
+                assert_eq!(
+                    perpendicular(&[x, y, 0.0]),
+                    [-y, x, 0.0],
+                    "level flight gives the result of the plane"
+                );
+                for z in [-3.0_f32, 0.0, 0.5, 1.0] {
+                    let vector = [x, y, z];
+                    let across = perpendicular(&vector);
+                    assert_eq!(vector.dot(&across), 0.0, "{vector:?}");
+                    assert_eq!(perpendicular(&vector.map(|x| -x)), across.map(|x| -x), "{vector:?}");
+                    // The smallest of three components is dropped: at most a third of the squared
+                    // length.
+                    assert!(across.length() >= 0.81 * vector.length(), "{vector:?}");
+                }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use core::{f32::consts::SQRT_2, ops::Range};
 
 use wdgnn_core::{
     math,
-    tasks::flocking::{Axes, Flocking, Motion},
+    tasks::flocking::{Flocking, Motion, SpatialVector},
 };
 
 use super::innovation_gate::{InnovationGate, bounded_share};
@@ -129,7 +129,7 @@ impl<const D: usize> Default for InnovationStats<D> {
 
 impl<const D: usize> PlausibilityChecks for Flocking<D>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     type Stats = InnovationStats<D>;
 
@@ -226,9 +226,9 @@ fn check<const D: usize>(
     source: Source,
 ) -> (Motion<D>, bool)
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
-    let expected = track.after(task.period);
+    let expected = track.extrapolate(task.period);
     let time = silent_ticks.max(1) as f32 * task.period;
     let count = f32::from(updates.max(1));
     // At first all states have the same share.
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn false_climb_rate_is_detected_in_space() {
-        let task = Flocking::<3>::SUMS;
+        let task = Flocking::<3>::SUMMED_FEATURES;
         let follows = |climb: f32, reported_climb: f32| {
             let mut reported = Motion { position: [0.0; 3], velocity: [0.0, 0.0, reported_climb] };
             let (mut track, mut stats) = (reported, InnovationStats::default());

@@ -6,7 +6,7 @@ mod innovation_gate;
 
 use wdgnn_core::{
     math,
-    tasks::flocking::{Axes, Flocking, Motion},
+    tasks::flocking::{Flocking, Motion, SpatialVector},
 };
 
 pub use consistency::{
@@ -27,7 +27,7 @@ const STOP_SECONDS: f32 = 0.1;
 
 impl<const D: usize> MotionModel for Flocking<D>
 where
-    [f32; D]: Axes,
+    [f32; D]: SpatialVector,
 {
     fn period(&self) -> f32 {
         self.period
@@ -37,7 +37,7 @@ where
     fn predict(&self, state: &Motion<D>, ticks: u32) -> Motion<D> {
         let mut predicted = *state;
         for _ in 0..ticks {
-            predicted = predicted.after(self.period);
+            predicted = predicted.extrapolate(self.period);
         }
         predicted
     }

@@ -6,7 +6,8 @@
 
 use wdgnn_core::{
     agent::Agent,
-    message::MessageOf,
+    filter::DelayLines as _,
+    message::AgentMessage,
     model::Model,
     neighbors::{MAX_NEIGHBORS, Neighbor, Neighbors},
     task::NodeId,
@@ -65,7 +66,7 @@ where
     fn receive<'a>(
         &mut self,
         linked: &[u32],
-        messages: &'a [Option<MessageOf<M, T>>],
+        messages: &'a [Option<AgentMessage<M, T>>],
     ) -> Neighbors<'a, M, T> {
         let mut free = MAX_NEIGHBORS - usize::from(self.count);
         let before = (linked.len() > free).then_some(self.neighbors);
@@ -93,7 +94,7 @@ where
     M: Model<Features = T::Features, Output = T::Command> + Send + Sync,
 {
     /// Message of the robot; `None` without a state or with an implausible message.
-    type Sent = Option<MessageOf<M, T>>;
+    type Sent = Option<AgentMessage<M, T>>;
 
     fn begin_tick(
         &mut self,
@@ -120,7 +121,7 @@ where
         let controller = &mut self.controller;
         controller.update_isolation(neighbors.is_empty());
         let (command, verdict) = controller.decide(config, &neighbors, Obstacles::NONE);
-        controller.agent.set_executed((verdict != Verdict::Blind).then_some(command));
+        controller.agent.set_executed_command((verdict != Verdict::Blind).then_some(command));
         controller.learn(config, &neighbors);
         command
     }
@@ -142,7 +143,7 @@ where
         RobotInternals {
             state: agent.state(),
             output: agent.output(),
-            taps: M::first_line_taps(agent.taps()),
+            taps: agent.taps().first_layer(),
             neighbors: self.neighbors().iter().filter_map(message).collect(),
             has_exchanged: true,
         }

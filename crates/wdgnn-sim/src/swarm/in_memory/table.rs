@@ -2,7 +2,8 @@
 
 use wdgnn_core::{
     agent::Agent,
-    message::{Message, MessageOf},
+    filter::DelayLines as _,
+    message::{AgentMessage, Message},
     model::Model,
     task::{NodeId, State as _},
 };
@@ -53,7 +54,7 @@ where
     M: Model<Features = T::Features, Output = T::Command> + Send + Sync,
 {
     /// Message of each frame, as its receivers decode it.
-    type Sent = Vec<(MessageOf<M, T>, Reception)>;
+    type Sent = Vec<(AgentMessage<M, T>, Reception)>;
 
     fn begin_tick(
         &mut self,
@@ -94,7 +95,7 @@ where
         }
         robot.end_receive();
         let (command, verdict) = robot.decide();
-        robot.set_executed((verdict != Verdict::Blind).then_some(command));
+        robot.set_executed_command((verdict != Verdict::Blind).then_some(command));
         robot.learn();
         command
     }
@@ -122,7 +123,7 @@ where
     RobotInternals {
         state: robot.agent().state(),
         output: robot.agent().output(),
-        taps: M::first_line_taps(robot.agent().taps()),
+        taps: robot.agent().taps().first_layer(),
         neighbors: trusted.map(|n| (n.message.sender.into(), n.last_received, &n.message.state)).collect(),
         has_exchanged: robot.exchanges_this_tick(),
     }

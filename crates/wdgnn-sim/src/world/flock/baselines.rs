@@ -237,7 +237,7 @@ mod tests {
         let mut commands = Vec::new();
         let mut swarm = WithCollisionGuard {
             preferred: Ahead,
-            task: Flocking { strength: 40.0, ..Flocking::NORMALIZED },
+            task: Flocking { strength: 40.0, ..Flocking::<2>::MEAN_FEATURES },
         };
         swarm.fly(&scene(0, &motions, &links), &mut commands).unwrap();
         // 40 · (1/0.2 − 1/0.5) = 120 backward for the rear robot.

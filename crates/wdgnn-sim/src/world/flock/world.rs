@@ -154,7 +154,7 @@ where
     }
 
     fn default_task() -> Flocking<D> {
-        Flocking::<D>::MEANS
+        Flocking::<D>::MEAN_FEATURES
     }
 
     fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Motion<D>>> {
@@ -238,7 +238,7 @@ where
     /// readout metric. A ball of radius 1 keeps the swarm together outside the training scenarios.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Flocking<D>>> {
         let through = TrainingConfig {
-            task: Flocking { repulsion: REPULSION, strength: STRENGTH, ..Flocking::<D>::MEANS },
+            task: Flocking { repulsion: REPULSION, strength: STRENGTH, ..Flocking::<D>::MEAN_FEATURES },
             scale: Scale::Echo(ECHO),
             step: 100.0,
             ball: 20.0,
@@ -246,7 +246,7 @@ where
             adapts_gain: true,
         };
         let ours = TrainingConfig {
-            task: Flocking::<D>::SUMS,
+            task: Flocking::<D>::SUMMED_FEATURES,
             scale: Scale::Mean,
             step: 5.0,
             ball: 1.0,
@@ -259,7 +259,12 @@ where
             // The paper writes S_ij = 1 but must have used a normalized S: with plain sums this
             // recipe gives 300 to 640, with means 88 to 94.
             RecipeName::Paper => TrainingConfig {
-                task: Flocking { floor: 0.0, separation: 0.0, horizon: 0.0, ..Flocking::<D>::SUMS },
+                task: Flocking {
+                    floor: 0.0,
+                    separation: 0.0,
+                    horizon: 0.0,
+                    ..Flocking::<D>::SUMMED_FEATURES
+                },
                 ..ours
             },
         })
