@@ -8,6 +8,7 @@
 mod arrays;
 mod error;
 mod faults;
+mod guard;
 mod model;
 mod owned_swarm;
 mod running_swarm;

@@ -20,7 +20,9 @@ use wdgnn_sim::world::scenario::ROBOTS;
 use crate::{
     arrays::{Arrays, check_rows, edge_array},
     error::raise,
-    faults, model,
+    faults,
+    guard::GuardSettings,
+    model,
     running_swarm::RunningSwarm,
     swarm_config::{ConditionOverrides, NETWORK, SwarmConfig, profile, purpose, visit},
 };
@@ -49,6 +51,9 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// `profile`: link profile; `wdgnn.PROFILES` lists them.
 /// `online`: whether the robots learn in flight.
 /// `faults`: faults by the keys of `host-sim faults --list`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+///   `actuator_delay` in ticks and `actuator_lag` in seconds delay the effect of commands, under every controller.
+/// `guard`: settings of the safety gate that replace those of the model: `separation` and `repulsion` in m, `horizon` in s,
+///   `strength` in m²/s². `{"separation": 0, "repulsion": 0}` leaves only the limit of commands.
 /// `key`: group key that seals the frames, 16 bytes or 32 hexadecimal digits.
 /// `seed`, `start`, `purpose`: select the start. The starts of `"training"`, `"validation"` and `"testing"` are disjoint.
 ///
@@ -66,7 +71,7 @@ pub struct Swarm {
 impl Swarm {
     #[new]
     #[pyo3(signature = (task="flocking", *, robots=None, radius=None, speed=None, model=None, controller=NETWORK, profile="exact",
-        online=true, faults=None, key=None, seed=1, start=0, purpose="testing"))]
+        online=true, faults=None, guard=None, key=None, seed=1, start=0, purpose="testing"))]
     #[allow(clippy::too_many_arguments, reason = "each is an option with a name in Python")]
     fn new(
         py: Python<'_>,
@@ -79,6 +84,7 @@ impl Swarm {
         profile: &str,
         online: bool,
         faults: Option<&Bound<'_, PyDict>>,
+        guard: Option<&Bound<'_, PyDict>>,
         key: Option<&[u8]>,
         seed: u64,
         start: u64,
@@ -89,13 +95,16 @@ impl Swarm {
             usize::try_from(robots)
                 .map_err(|_| PyValueError::new_err(format!("robots must be {ROBOTS}, got {robots}")))
         });
+        let (faults, actuators) = faults::read(faults)?;
         let config = SwarmConfig {
             condition: ConditionOverrides { robots: robots.transpose()?, radius, speed },
             model: model.map(model::any).transpose()?,
             controller: controller.to_owned(),
             profile: self::profile(profile)?,
             online,
-            faults: faults::read(faults)?,
+            faults,
+            actuators,
+            guard: GuardSettings::read(guard)?,
             key: key.map(|text| key::parse_key(text).map_err(bad_key)).transpose()?,
             seed,
             start,

@@ -18,6 +18,8 @@ use wdgnn_sim::{
 };
 
 use crate::{
+    faults::ActuatorFaults,
+    guard::GuardSettings,
     owned_swarm::OwnedSwarm,
     running_swarm::{RunningSwarm, TypedSwarm},
 };
@@ -96,6 +98,8 @@ pub struct SwarmConfig {
     pub profile: Profile,
     pub online: bool,
     pub faults: Option<Faults>,
+    pub actuators: ActuatorFaults,
+    pub guard: GuardSettings,
     pub key: Option<Key>,
     pub seed: u64,
     pub start: u64,
@@ -128,14 +132,14 @@ impl WorldVisitor for &SwarmConfig {
         condition.check()?;
         self.profile.check_robots(condition.robots)?;
         let mut random = generator(self.seed, self.purpose, self.start);
-        let start = Episode::<W>::draw(&W::default(), &condition, &mut random)?;
+        let start = Episode::<W>::draw(&self.actuators.world::<W>()?, &condition, &mut random)?;
         if self.controller == NETWORK {
             return self.network(&start);
         }
         if self.faults.is_some() || self.key.is_some() {
             return Err(Error::usage("faults and key need the controller network"));
         }
-        let task = W::default_task();
+        let task = self.guard.task(W::default_task())?;
         let baselines = W::baselines();
         let Some(rival) = baselines.iter().find(|rival| rival.name == self.controller) else {
             let names: Vec<&str> = baselines.iter().map(|rival| rival.name).collect();
@@ -153,9 +157,10 @@ impl SwarmConfig {
     /// Swarm with the network as controller.
     fn network<W: Environment>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
-            Some(model) => model.clone(),
-            None => Arc::new(default_model::<W>(self.profile)?),
+            Some(model) => ModelFile::clone(model),
+            None => default_model::<W>(self.profile)?,
         };
+        let model = Arc::new(self.guard.model::<W::Task>(model)?);
         self.profile.check(&model)?;
         let robots = start.states.len();
         let faults = Faults { seed: self.seed, ..self.faults.clone().unwrap_or_default() };

@@ -7,6 +7,9 @@ import subprocess
 
 import pytest
 
+# Crazyflow needs it before anything imports scipy.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 

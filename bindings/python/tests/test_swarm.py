@@ -187,6 +187,43 @@ def test_guarded_commands_are_applied_under_every_controller(controller):
     np.testing.assert_array_equal(swarm.commands[:2], guarded[:2])
 
 
+def test_settings_of_the_guard_replace_those_of_the_model():
+    shown = []
+    for guard in ({}, {"separation": 0.5, "horizon": 1.0}, {"separation": 0.0, "repulsion": 0.0}):
+        for controller in ("network", "expert"):
+            swarm = Swarm(robots=2, radius=1.0, controller=controller, guard=guard)
+            swarm.states[:] = [[0.0, 0.0, 0.3, 0.0], [0.6, 0.0, -0.3, 0.0]]
+            shown.append(np.linalg.norm(swarm.guard(np.zeros((2, 2)))[0]))
+    assert shown[0] == shown[1] == shown[4] == shown[5] == 0.0 and shown[2] == shown[3] > 0.1
+    settings = Swarm(robots=2, guard={"separation": 0.25, "strength": 3.0}).model.header["settings"]
+    assert settings[3] == 0.25 and settings[7] == 3.0
+
+
+@pytest.mark.parametrize("controller", ["network", "averaging-1-hop"])
+def test_actuators_have_delay_and_lag(controller):
+    swarm = Swarm(robots=4, controller=controller, faults={"actuator_delay": 3})
+    before = swarm.states[:, 2:].copy()
+    commands = np.full((4, 2), 2.0)
+    for _ in range(3):
+        swarm.step(commands)
+    np.testing.assert_array_equal(swarm.states[:, 2:], before)
+    swarm.step(commands)
+    np.testing.assert_allclose(swarm.states[:, 2:], before + 0.02, rtol=1e-5)
+    slow = Swarm(robots=4, controller=controller, faults={"actuator_lag": 0.1})
+    for _ in range(10):
+        slow.step(commands)
+    # The velocity follows the integral of a first-order response over 0.1 s.
+    gained = slow.states[:, 2:] - before
+    np.testing.assert_allclose(gained, 2.0 * 0.1 * np.exp(-1.0), rtol=0.15)
+
+
+def test_actuator_faults_are_those_of_eval(host_sim, tmp_path):
+    arguments = ["--robots", "10", "--ticks", "60", "--swarms", "1", "--seed", "1", "--actuator-delay", "8"]
+    evaluated = json.loads(host_sim("eval", "--json", *arguments, "--report", str(tmp_path / "eval.html")))
+    swarm = run_swarm(robots=10, seed=1, faults={"actuator_delay": 8})
+    assert evaluated["controllers"]["wd-gnn-online"]["total"]["mean"] == pytest.approx(swarm.results()["total"], rel=1e-6)
+
+
 def test_links_connect_robots_within_the_radio_range():
     swarm = Swarm(robots=20, radius=1.5)
     places = swarm.states[:, :2].copy()
@@ -244,6 +281,10 @@ def test_commands_of_the_expert_reduce_the_score():
         ({"faults": {"gremlins": 1}}, ValueError, "there is no fault gremlins: use drop_chance, burst, "),
         ({"faults": {"kill": "3"}}, ValueError, "kill must be ROBOT@TICK, such as 3@50, got 3"),
         ({"robots": 3, "faults": {"kill": "3@1"}}, ValueError, "kill names robot 3: the robots are 0 to 2"),
+        ({"faults": {"actuator_delay": 2.5}}, ValueError, "actuator_delay must be a whole number between 0 and 100, got 2.5"),
+        ({"faults": {"actuator_lag": -1}}, ValueError, "actuator_lag must be a number between 0 and 10, got -1"),
+        ({"guard": {"separation": -1}}, ValueError, "separation must be a number between 0 and 10, got -1"),
+        ({"guard": {"fear": 1}}, ValueError, "unknown guard setting fear, use one of separation, horizon, repulsion"),
         ({"key": b"short"}, ValueError, "that is not a key"),
         ({"controller": "magic"}, ValueError, "unknown controller magic, use one of network"),
         ({"purpose": "fun"}, ValueError, "unknown purpose fun"),

@@ -7,6 +7,9 @@ prints how well a network and tuned baselines align a swarm in such a world.
 | name | bodies | package |
 |---|---|---|
 | `rotorpy` | Crazyflies of RotorPy, commanded by accelerations (`cmd_acc`) | `wdgnn[rotorpy]` |
+| `dotbot` | robots with two wheels, of DotBot's simulator | `wdgnn[dotbot]` |
+| `crazyflow` | Crazyflies of Crazyflow, commanded by attitude and thrust | `wdgnn[crazyflow]` |
+| `point` | point masses, as in `wdgnn.Swarm` | |
 
 A world has the bodies of several swarms, which it moves together. A controller turns their states into commands.
 

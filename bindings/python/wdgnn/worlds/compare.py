@@ -203,7 +203,7 @@ def table(rows: Sequence[Row]) -> str:
             worst = {"tilt": np.max, "distance": np.min}.get(name)
             cell = form.format(float(worst(numbers) if worst else numbers.mean()))
             if name == "total":
-                cell += f" ± {standard_error(numbers):.2f}"
+                cell += f" ± {standard_error(numbers):.2g}"
             cells.append(cell)
         lines.append(cells)
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]

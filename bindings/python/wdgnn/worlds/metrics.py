@@ -10,7 +10,7 @@ from .world import Array
 
 #: Metrics by name: title with unit, and a format.
 METRICS = {
-    "total": ("total variation", "{:.3f}"),
+    "total": ("total variation", "{:.4g}"),
     "late_variation": ("last 0.5 s", "{:.5f}"),
     "late_command": ("rms command", "{:.2f}"),
     "tilt": ("largest tilt", "{:.0f}°"),

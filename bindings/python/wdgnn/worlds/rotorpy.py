@@ -60,38 +60,39 @@ class RotorPy(World):
 
     def begin(self, starts: Array) -> None:
         """Places the vehicles, upright and hovering."""
-        body = np.zeros((self.swarms * self.robots, 20))
-        flat = starts.reshape(-1, 4)
-        body[:, 0:2], body[:, 3:5] = flat[:, :2], flat[:, 2:]
-        body[:, 9] = 1.0
         vehicle = self._vehicle
-        body[:, ROTORS] = np.sqrt(self._mass * vehicle.g / (vehicle.num_rotors * vehicle.k_eta))
+        # One column per vehicle, in the order of RotorPy's packed state.
+        body = np.zeros((16 + vehicle.num_rotors, self.swarms * self.robots))
+        flat = starts.reshape(-1, 4).T
+        body[0:2], body[3:5] = flat[:2], flat[2:]
+        body[9] = 1.0
+        body[ROTORS] = np.sqrt(self._mass * vehicle.g / (vehicle.num_rotors * vehicle.k_eta))
         self._body = body
 
     @property
     def states(self) -> Array:
         """True positions and velocities in the plane, [swarm, robot, 4]."""
-        return np.concatenate([self._body[:, 0:2], self._body[:, 3:5]], axis=1).reshape(self.swarms, self.robots, 4)
+        return self._body[[0, 1, 3, 4]].T.reshape(self.swarms, self.robots, 4)
 
     @property
     def heights(self) -> Array:
         """Heights above the start in m, [swarm, robot]."""
-        return self._body[:, 2].reshape(self.swarms, self.robots)
+        return self._body[2].reshape(self.swarms, self.robots)
 
     @property
     def tilt(self) -> Array:
         """Angle between thrust and the upright in degrees, [swarm, robot]."""
-        upright = np.clip(rotations(self._body[:, QUATERNION])[:, 2, 2], -1.0, 1.0)
+        upright = np.clip(rotations(self._body[QUATERNION])[2, 2], -1.0, 1.0)
         return np.degrees(np.arccos(upright)).reshape(self.swarms, self.robots)
 
     def move(self, commands: Array) -> None:
         """Moves all vehicles for one tick."""
         stiffness, damping = HEIGHT_GAINS
-        wanted = np.empty((len(self._body), 3))
-        wanted[:, :2] = commands.reshape(-1, 2)
-        wanted[:, 2] = self._vehicle.g - stiffness * self._body[:, 2] - damping * self._body[:, 5]
+        up = self._vehicle.g - stiffness * self._body[2] - damping * self._body[5]
+        wanted = np.concatenate([commands.reshape(-1, 2).T, up[None]])
         if self._exact:
-            self._body = np.stack([self._step_one(row, command) for row, command in zip(self._body, wanted)])
+            vehicles = zip(self._body.T, wanted.T)
+            self._body = np.stack([self._step_one(row, command) for row, command in vehicles], axis=1)
             return
         rotors = self._rotor_commands(self._body, wanted)
         h, y = self.period, self._body
@@ -100,9 +101,8 @@ class RotorPy(World):
         k3 = self._rates(y + 0.5 * h * k2, rotors)
         k4 = self._rates(y + h * k3, rotors)
         y = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-        y[:, QUATERNION] /= np.linalg.norm(y[:, QUATERNION], axis=1, keepdims=True)
-        limits = self._vehicle.rotor_speed_min, self._vehicle.rotor_speed_max
-        y[:, ROTORS] = np.clip(y[:, ROTORS], *limits)
+        y[QUATERNION] /= np.sqrt((y[QUATERNION] ** 2).sum(axis=0))
+        y[ROTORS] = np.clip(y[ROTORS], self._vehicle.rotor_speed_min, self._vehicle.rotor_speed_max)
         self._body = y
 
     def _step_one(self, row: Array, command: Array) -> Array:
@@ -120,61 +120,79 @@ class RotorPy(World):
     def _rotor_commands(self, body: Array, wanted: Array) -> Array:
         """Rotor speeds for wanted accelerations, gravity included: RotorPy's controller `cmd_acc`."""
         vehicle = self._vehicle
-        rotation, rates = rotations(body[:, QUATERNION]), body[:, RATES]
+        rotation, rates = rotations(body[QUATERNION]), body[RATES]
         force = wanted * self._assumed_mass
-        thrust = (force * rotation[:, :, 2]).sum(axis=1)
-        up = force / np.linalg.norm(force, axis=1, keepdims=True)
-        side = np.cross(up, [1.0, 0.0, 0.0])
-        side /= np.linalg.norm(side, axis=1, keepdims=True)
-        goal = np.stack([np.cross(side, up), side, up], axis=-1)
-        product = np.swapaxes(goal, 1, 2) @ rotation
-        skew = 0.5 * (product - np.swapaxes(product, 1, 2))
-        error = np.stack([-skew[:, 1, 2], skew[:, 0, 2], -skew[:, 0, 1]], axis=1)
-        turn = (-vehicle.kp_att * error - vehicle.kd_att * rates) @ vehicle.inertia.T
-        moment = turn + np.cross(rates, rates @ vehicle.inertia.T)
-        squares = np.concatenate([thrust[:, None], moment], axis=1) @ vehicle.TM_to_f.T / vehicle.k_eta
+        thrust = (force * rotation[:, 2]).sum(axis=0)
+        up = force / np.sqrt((force**2).sum(axis=0))
+        side = cross(up, np.array([1.0, 0.0, 0.0])[:, None] + np.zeros_like(up))
+        side /= np.sqrt((side**2).sum(axis=0))
+        goal = np.stack([cross(side, up), side, up], axis=1)
+        # Skew part of goal' · rotation: the attitude error.
+        first, second = ((2, 0, 1), (1, 2, 0))
+        error = 0.5 * np.stack(
+            [(goal[:, i] * rotation[:, k] - rotation[:, i] * goal[:, k]).sum(axis=0) for i, k in zip(first, second)]
+        )
+        turn = vehicle.inertia @ (-vehicle.kp_att * error - vehicle.kd_att * rates)
+        moment = turn + cross(rates, vehicle.inertia @ rates)
+        squares = vehicle.TM_to_f @ np.concatenate([thrust[None], moment]) / vehicle.k_eta
         speeds = np.sign(squares) * np.sqrt(np.abs(squares))
         return np.clip(speeds, vehicle.rotor_speed_min, vehicle.rotor_speed_max)
 
     def _rates(self, body: Array, rotors: Array) -> Array:
         """Time derivative of the packed states."""
         vehicle = self._vehicle
-        quaternion, rates, speeds = body[:, QUATERNION], body[:, RATES], body[:, ROTORS]
-        rotation = rotations(quaternion)
-        air = np.einsum("nji,nj->ni", rotation, body[:, VELOCITY])
-        local = air[:, None] + np.cross(rates[:, None], vehicle.rotor_geometry)
-        forces = -speeds[..., None] * (local @ vehicle.rotor_drag_matrix.T)
-        forces[..., 2] += vehicle.k_eta * speeds**2 + vehicle.k_h * (local[..., 0] ** 2 + local[..., 1] ** 2)
-        body_drag = np.linalg.norm(air, axis=1, keepdims=True) * (air @ vehicle.drag_matrix.T)
-        moment = np.cross(vehicle.rotor_geometry, forces).sum(axis=1)
-        moment[:, 2] += vehicle.k_m * (speeds**2 @ vehicle.rotor_dir)
-        if vehicle.k_flap:
-            moment -= vehicle.k_flap * (speeds[..., None] * np.cross(local, [0.0, 0.0, 1.0])).sum(axis=1)
+        rates, speeds = body[RATES], body[ROTORS]
+        rotation = rotations(body[QUATERNION])
+        air = sum(rotation[axis] * body[3 + axis] for axis in range(3))
+        # Air at each rotor, and its force, [rotor, vehicle] per axis.
+        p, q, r = rates
+        x, y, z = vehicle.rotor_geometry.T[:, :, None]
+        local = air[0] + q * z - r * y, air[1] + r * x - p * z, air[2] + p * y - q * x
+        drag = np.diag(vehicle.rotor_drag_matrix)
+        fx, fy, fz = (-drag[axis] * speeds * local[axis] for axis in range(3))
+        squares = speeds**2
+        fz += vehicle.k_eta * squares + vehicle.k_h * (local[0] ** 2 + local[1] ** 2)
+        moment = np.stack([(y * fz - z * fy).sum(axis=0), (z * fx - x * fz).sum(axis=0), (x * fy - y * fx).sum(axis=0)])
+        moment[2] += vehicle.k_m * (vehicle.rotor_dir @ squares)
+        moment[0] -= vehicle.k_flap * (speeds * local[1]).sum(axis=0)
+        moment[1] += vehicle.k_flap * (speeds * local[0]).sum(axis=0)
+        force = np.stack([fx.sum(axis=0), fy.sum(axis=0), fz.sum(axis=0)])
+        force -= np.diag(vehicle.drag_matrix)[:, None] * np.sqrt((air**2).sum(axis=0)) * air
         change = np.zeros_like(body)
-        change[:, PLACE] = body[:, VELOCITY]
-        change[:, VELOCITY] = np.einsum("nij,nj->ni", rotation, forces.sum(axis=1) - body_drag) / self._mass
-        change[:, 5] -= vehicle.g
-        x, y, z, w = quaternion.T
-        p, q, r = rates.T
-        change[:, QUATERNION] = 0.5 * np.stack(
-            [w * p + y * r - z * q, w * q + z * p - x * r, w * r + x * q - y * p, -x * p - y * q - z * r], axis=1
-        )
-        spin = rates @ vehicle.inertia.T
-        change[:, RATES] = (moment - np.cross(rates, spin)) @ vehicle.inv_inertia.T
-        change[:, ROTORS] = (rotors - speeds) / vehicle.tau_m
+        change[PLACE] = body[VELOCITY]
+        change[VELOCITY] = sum(rotation[:, axis] * force[axis] for axis in range(3)) / self._mass
+        change[5] -= vehicle.g
+        x, y, z, w = body[QUATERNION]
+        change[6] = 0.5 * (w * p + y * r - z * q)
+        change[7] = 0.5 * (w * q + z * p - x * r)
+        change[8] = 0.5 * (w * r + x * q - y * p)
+        change[9] = 0.5 * (-x * p - y * q - z * r)
+        change[RATES] = vehicle.inv_inertia @ (moment - cross(rates, vehicle.inertia @ rates))
+        change[ROTORS] = (rotors - speeds) / vehicle.tau_m
         return change
 
 
-def rotations(quaternions: Array) -> Array:
-    """Rotation matrices of quaternions (x, y, z, w) of any length, [robot, 3, 3].
+def cross(a: Array, b: Array) -> Array:
+    """Cross products of the columns of two arrays.
 
-    >>> rotations(np.array([[0.0, 0.0, 0.0, 2.0]]))[0].tolist()
+    >>> cross(np.eye(3)[:, :1], np.eye(3)[:, 1:2]).ravel().tolist()
+    [0.0, 0.0, 1.0]
+    """
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def rotations(quaternions: Array) -> Array:
+    """Rotation matrices of quaternions (x, y, z, w) of any length, [3, 3, robot].
+
+    >>> rotations(np.array([[0.0], [0.0], [0.0], [2.0]]))[..., 0].tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
-    entries = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(entries), -1, 0)
+    x, y, z, w = quaternions / np.sqrt((quaternions**2).sum(axis=0))
+    xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
+    return np.stack(
+        [
+            np.stack([1 - 2 * (yy + zz), 2 * (xy - zw), 2 * (xz + yw)]),
+            np.stack([2 * (xy + zw), 1 - 2 * (xx + zz), 2 * (yz - xw)]),
+            np.stack([2 * (xz - yw), 2 * (yz + xw), 1 - 2 * (xx + yy)]),
+        ]
+    )

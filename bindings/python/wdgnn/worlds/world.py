@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import importlib
+import inspect
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ Array = NDArray[np.float64]
 WORLDS = {
     "point": ("world", "PointMass", ()),
     "rotorpy": ("rotorpy", "RotorPy", ("rotorpy",)),
+    "dotbot": ("dotbot", "DotBot", ("dotbot",)),
+    "crazyflow": ("crazyflow", "Crazyflow", ("crazyflow", "jax")),
 }
 
 
@@ -118,9 +121,13 @@ def open_world(name: str, starts: ArrayLike, **options: Any) -> World:
     (1, 5, 4)
     >>> open_world("chess", np.zeros((1, 2, 4)))
     Traceback (most recent call last):
-    ValueError: unknown world chess, use one of point, rotorpy
+    ValueError: unknown world chess, use one of point, rotorpy, dotbot, crazyflow
     """
-    return world_class(name)(starts, **options)
+    kind = world_class(name)
+    valid = [option for option in inspect.signature(kind).parameters if option != "starts"]
+    if unknown := sorted(set(options) - set(valid)):
+        raise ValueError(f"the world {name} has no option {unknown[0]}, use one of {', '.join(valid)}")
+    return kind(starts, **options)
 
 
 def world_class(name: str) -> type[World]:
