@@ -11,6 +11,7 @@ use core::{
     ptr, slice,
 };
 
+use wdgnn_core::weights::Weights;
 use wdgnn_link::security::{
     key::{Key, parse_key},
     managed_keys::ROSTER_CAPACITY,
@@ -190,7 +191,9 @@ pub unsafe extern "C" fn wdgnn_robot_create(
             write(robot, ptr::null_mut())?;
             let [config] = items(config, 1)? else { return Err(Error::Null) };
             let robot_type = robot_type.ok_or(Error::Null)?;
-            let weights = items(config.weights, config.weights_bytes)?;
+            // Borrowed: a copy takes 130 bytes of stack.
+            let opened = Weights::open(items(config.weights, config.weights_bytes)?);
+            let weights = opened.as_ref().map_err(|error| *error)?;
             let RobotConfig { address, boot_count, swarm_size, key_epoch, .. } = *config;
             let personal_key = key(config.personal_key, config.personal_key_bytes)?;
             let group_key = key(config.group_key, config.group_key_bytes)?;

@@ -34,7 +34,7 @@ use crate::{
 /// Configuration of a robot with checked pointers and parsed keys.
 pub struct CheckedConfig<'a> {
     pub address: u16,
-    pub weights: &'static [u8],
+    pub weights: &'a Weights<'static>,
     pub group_key: Option<&'a Key>,
     pub boot_count: u32,
     pub swarm_size: u16,
@@ -146,7 +146,7 @@ pub struct TypedRobot<T: OnboardTask, E, S: KeyedSecurity> {
 impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
     #[inline]
     pub fn new(config: &CheckedConfig<'_>) -> Result<Self, Error> {
-        let weights = Weights::open(config.weights)?;
+        let weights = config.weights;
         // A longer interval than the profile's is fine: it leaves time for more robots.
         if weights.header.interval < E::PROFILE.exchange_ticks() {
             return Err(Error::ExchangeRate);
@@ -154,7 +154,7 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> TypedRobot<T, E, S> {
         let mut link = Link::new(weights.checksum, S::for_robot(config)?);
         link.set_boot_count(config.boot_count);
         link.security_mut().set_swarm_size(config.swarm_size);
-        let robot_config = onboard::config_from_weights::<T>(&weights)?;
+        let robot_config = onboard::config_from_weights::<T>(weights)?;
         Ok(Self {
             robot: Robot::new(config.address, S::with_trust(robot_config), link, T::State::zero()),
             sent_frames: 0,

@@ -1,14 +1,9 @@
 //! Frames sealed with the group key: every manipulation without the key, and replays, are rejected.
 
 use crate::common::prelude::*;
-use proptest::prelude::*;
 
 const KEY: Key = *b"a swarm's secret";
 const OTHER_KEY: Key = [0xa5; 16];
-
-/// Dimensions that exceed the frame of a small radio.
-type HugeTaps = LayerTaps<16, 40, ()>;
-type HugeWide = Filter<16, 40, 2>;
 
 fn dot154(key: &Key) -> Sealed<Dot154> {
     sealed_link::<Dot154, 8>(key)
@@ -48,27 +43,6 @@ fn flipped_bits_are_rejected() {
         assert!(decode(&mut receiver, now, &good).is_ok(), "rejected frames leave no trace");
     }
     for_sealed_links!(flips);
-}
-
-#[test]
-fn frames_of_other_lengths_are_rejected() {
-    fn lengths<L: TestLink>(sealed: fn(&Key) -> L) {
-        let good = encode(&mut sealed(&KEY), &full_message(&mut seeded(22), 9, 0), 1, 0);
-        let tag = if L::PROFILE == Profile::Esb32 { 4 } else { 8 };
-        let mut receiver = sealed(&KEY);
-        for length in (0..600).filter(|length| *length != good.len()) {
-            let mut frame = good.clone();
-            frame.resize(length, 0);
-            let reason = match length {
-                _ if length < L::HEADER_LEN + tag => FrameError::TooShort,
-                0..=512 => FrameError::Forged,
-                _ => FrameError::Trailing,
-            };
-            assert_eq!(decode(&mut receiver, 0, &frame), Err(reason), "{length} bytes");
-        }
-        assert!(decode(&mut receiver, 0, &good).is_ok());
-    }
-    for_sealed_links!(lengths);
 }
 
 #[test]
@@ -400,30 +374,6 @@ fn debug_output_hides_the_key() {
     assert_eq!(format!("{:?}", dot154(&KEY)), format!("{:?}", dot154(&OTHER_KEY)));
 }
 
-fn assert_adds_a_tag<E: Encoding + core::fmt::Debug, const TAG: usize>() {
-    let (open, mut sealed) = (open_link::<E>(), sealed_link::<E, TAG>(&KEY));
-    assert_eq!((open.frames_per_exchange(), open.is_sealed()), (E::FRAMES_PER_EXCHANGE, false));
-    assert_eq!((sealed.frames_per_exchange(), sealed.is_sealed()), (E::FRAMES_PER_EXCHANGE, true));
-    let longest = |link: &dyn MessageLink<Motion, Taps, Wide>| link.max_frame_len();
-    assert_eq!(longest(&sealed), longest(&open) + TAG);
-    let longest = |link: &dyn MessageLink<Motion, HugeTaps, HugeWide>| link.max_frame_len();
-    assert_eq!(longest(&sealed), longest(&open) + TAG);
-    // The identity is readable without the key.
-    let frame = encode(&mut sealed, &full_message(&mut seeded(1), 9, 7), 0, 0);
-    let id = Some(FrameId { sender: 9, boot: 3, sequence: 7 });
-    assert_eq!((sealed.frame_id(7, &frame), open.frame_id(7, &frame)), (id, id));
-    assert_eq!(E::read_header(&frame, 7).map(|header| header.id), id);
-}
-
-#[test]
-fn sealing_adds_a_tag_to_the_encoding() {
-    assert_adds_a_tag::<Exact, 8>();
-    assert_adds_a_tag::<Dot154, 8>();
-    assert_adds_a_tag::<EspNow, 8>();
-    assert_adds_a_tag::<Esb32, 4>();
-    assert!(!Dot154::has_room_for::<Motion, HugeTaps, HugeWide>(), "the dimensions exceed a frame");
-}
-
 #[test]
 fn only_content_that_fits_is_sealed() {
     fn sealed<const TAG: usize>(content: usize, room: usize) -> Option<usize> {
@@ -446,31 +396,4 @@ fn only_content_that_fits_is_sealed() {
     assert_eq!(sealed::<8>(660, 700), None);
     assert_eq!(sealed::<8>(100, header + 107), None, "a buffer that is a byte too short");
     assert_eq!(sealed::<8>(100, header + 108), Some(header + 108));
-}
-
-proptest! {
-    #![proptest_config(seeded_cases())]
-
-    #[test]
-    fn noise_is_rejected_and_changes_nothing(
-        noise in prop::collection::vec(any::<u8>(), 0..600),
-        kept in 0..40_usize,
-    ) {
-        fn refused<L: TestLink>(sealed: fn(&Key) -> L, noise: &[u8], kept: usize) {
-            let mut robot = robot_on(1, offline(), sealed(&KEY));
-            let mut other: RobotOn<L> = robot_on(2, offline(), sealed(&KEY));
-            let good = other.says().remove(0);
-            // Noise alone, and behind the beginning of a valid frame.
-            for frame in [noise, &[&good[..kept.min(good.len())], noise].concat()] {
-                let before = stored_state(&robot);
-                if frame != good {
-                    assert!(robot.receive(&mut frame.to_vec()).is_err());
-                    assert_eq!(before, stored_state(&robot));
-                }
-            }
-            assert_eq!(robot.hears(&good), Ok(()));
-        }
-        refused(dot154, &noise, kept);
-        refused(esb32, &noise, kept);
-    }
 }

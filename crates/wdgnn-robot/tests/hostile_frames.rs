@@ -46,7 +46,7 @@ fn own_frames_repetitions_and_newcomers_to_a_full_table_are_rejected() {
 }
 
 proptest! {
-    #![proptest_config(seeded_cases())]
+    #![proptest_config(ProptestConfig { cases: 128, ..seeded_cases() })]
 
     #[test]
     fn rejected_frames_change_nothing_and_accepted_ones_are_finite(

@@ -171,7 +171,7 @@ fn robots_that_were_off_get_the_key_from_any_neighbor() {
 
 #[test]
 fn power_loss_at_any_tick_leaves_the_old_key_or_the_new_one() {
-    for cut in (SAID..AT + 60).step_by(7) {
+    for cut in [SAID, SAID + 5, SAID + 40, AT - 1, AT, AT + 1, AT + 4, AT + 50] {
         let mut swarm = Swarm::new(6, 0.0);
         swarm.fly_until(cut, None);
         // An interrupted write leaves the old record.
@@ -336,18 +336,6 @@ fn updates_replace_the_last_frame_of_an_exchange() {
         handed_on += u32::from(KeyUpdate::read(last, 4).is_some());
     }
     assert_eq!(handed_on, 4);
-}
-
-#[test]
-fn updates_have_their_own_kind_and_length() {
-    let good = notice(2, 1, AT, 8);
-    assert_eq!(good[0], 0xf1, "no frame of a profile starts with this byte");
-    assert_eq!(KeyUpdate::read(&good, 8), Some(KeyUpdate { name: 2, epoch: 1, at: AT }));
-    let mut other = good.clone();
-    other[0] ^= 1;
-    assert_eq!(KeyUpdate::read(&other, 8), None);
-    assert_eq!(KeyUpdate::read(&good[..good.len() - 1], 8), None);
-    assert_eq!(KeyUpdate::read(&good, 4), None);
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn refused<L: TestLink>(link: fn() -> L, every: u32, noise: [f32; 2], off: f32) 
     const WORDS: u32 = 1000;
     let behavior = offline().with_exchange_interval(every).robust();
     let mut total = 0;
-    for seed in 1..=4 {
+    for seed in 1..=2 {
         let mut random = seed;
         let mut sensed = |mut state: Motion| {
             let (p, v) = (normal(&mut random), normal(&mut random));
@@ -216,7 +216,7 @@ fn refused<L: TestLink>(link: fn() -> L, every: u32, noise: [f32; 2], off: f32) 
             listener.finish();
         }
     }
-    f64::from(total) / f64::from(4 * WORDS)
+    f64::from(total) / f64::from(2 * WORDS)
 }
 
 #[test]

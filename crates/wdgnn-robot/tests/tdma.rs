@@ -180,8 +180,21 @@ impl Swarm {
 
     fn run(&mut self, until_ms: u64) {
         while self.now < until_ms * 1_000 {
+            self.skip_to_next_event();
             self.step();
         }
+    }
+
+    /// Moves the time to shortly before the next tick, slot or end of a frame.
+    fn skip_to_next_event(&mut self) {
+        let due = |robot: &Robot| {
+            let slot = robot.slot_begins_us.unwrap_or(u64::MAX);
+            let local = if robot.rhythm.is_some() { robot.beat.min(slot) } else { 0 };
+            robot.on + (local as f64 / (1.0 + robot.fast)) as u64
+        };
+        let ends = self.frames.iter().map(|frame| frame.ends).filter(|ends| *ends > self.now);
+        let next = self.robots.iter().map(due).chain(ends).min().unwrap_or_default();
+        self.now = self.now.max(next.saturating_sub(3 * STEP) / STEP * STEP);
     }
 
     /// Share of decoded frames over the next milliseconds.
@@ -233,46 +246,80 @@ fn rhythm_tick(robot: &Robot, timing: SlotTiming, slot_at: u64) -> u32 {
     }
 }
 
-#[test]
-fn ten_robots_share_one_time_and_ten_slots_after_a_second() {
-    for seed in 0..20 {
-        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
-        swarm.run(1_400);
-        swarm.assert_delivers(2_000, seed);
-        swarm.assert_in_step(250.0, seed);
-        swarm.assert_all_send(seed);
-    }
+/// Swarm that has to share time and slots.
+struct Case {
+    name: &'static str,
+    timing: SlotTiming,
+    robots: usize,
+    /// Robots are turned on within this time.
+    apart_ms: u64,
+    /// Address of a robot, by its index and a random number.
+    id: fn(usize, u16) -> u16,
+    prepare: fn(&mut Swarm),
+    /// Time at which the swarm has to share one time.
+    until_ms: u64,
+    spread_us: f64,
 }
 
 #[test]
-fn random_addresses_silence_no_robot() {
-    for seed in 0..20 {
-        let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
-        let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
-        let mut swarm = Swarm::new(TEN, seed, 10, 1_000, move |index| ids[index]);
-        swarm.run(2_500);
-        swarm.assert_delivers(2_000, seed);
-        swarm.assert_all_send(seed);
-    }
-}
-
-#[test]
-fn twenty_robots_at_10_hz_deliver_their_frames() {
-    for seed in 0..10 {
-        let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
-        swarm.run(2_400);
-        swarm.assert_delivers(2_000, seed);
-    }
-}
-
-#[test]
-fn late_robots_join_within_a_second() {
-    for seed in 0..10 {
-        let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
-        swarm.robots[3].on = 5_000_000;
-        swarm.run(5_800);
-        swarm.assert_delivers(1_000, seed);
-        swarm.assert_in_step(250.0, seed);
+fn swarms_share_one_time_and_deliver_their_frames() {
+    let ten = Case {
+        name: "ten robots",
+        timing: TEN,
+        robots: 10,
+        apart_ms: 400,
+        id: |index, _| index as u16,
+        prepare: |_| {},
+        until_ms: 1_400,
+        spread_us: 250.0,
+    };
+    let cases = [
+        Case { name: "random addresses", apart_ms: 1_000, id: |_, random| random, until_ms: 2_500, ..ten },
+        Case {
+            name: "twenty robots at 10 Hz",
+            timing: TWENTY,
+            robots: 20,
+            id: |index, _| index as u16 * 37,
+            until_ms: 2_400,
+            spread_us: 400.0,
+            ..ten
+        },
+        Case {
+            name: "a late robot",
+            robots: 8,
+            apart_ms: 300,
+            prepare: |swarm| swarm.robots[3].on = 5_000_000,
+            until_ms: 5_800,
+            ..ten
+        },
+        Case {
+            name: "different first ticks",
+            prepare: |swarm| {
+                let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
+                swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
+            },
+            until_ms: 3_000,
+            spread_us: 400.0,
+            ..ten
+        },
+        ten,
+    ];
+    for case in cases {
+        for seed in 0..10 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
+            let ids: Vec<u16> =
+                (0..case.robots).map(|index| (case.id)(index, random.random_range(0..u16::MAX))).collect();
+            let mut swarm =
+                Swarm::new(case.timing, seed, case.robots, case.apart_ms, move |index| ids[index]);
+            (case.prepare)(&mut swarm);
+            swarm.run(case.until_ms);
+            println!("{}, seed {seed}", case.name);
+            swarm.assert_in_step(case.spread_us, seed);
+            swarm.assert_delivers(2_000, seed);
+            if case.timing == TEN {
+                swarm.assert_all_send(seed);
+            }
+        }
     }
 }
 
@@ -304,18 +351,6 @@ fn a_lying_clock_does_not_move_the_swarm() {
             let passed = robot.tick - before[index];
             assert!((495..=505).contains(&passed), "seed {seed}: robot {index}'s clock went {passed} ticks");
         }
-    }
-}
-
-#[test]
-fn robots_with_different_first_ticks_share_one_time() {
-    for seed in 0..10 {
-        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
-        let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
-        swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
-        swarm.run(3_000);
-        swarm.assert_in_step(400.0, seed);
-        swarm.assert_delivers(1_000, seed);
     }
 }
 

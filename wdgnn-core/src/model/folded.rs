@@ -35,12 +35,12 @@ pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D> {
     /// Folds `network`, with the given metric for updates.
     #[must_use]
+    #[inline]
     pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: GradientMetric) -> Self {
-        let mut offline = Filter::ZERO;
-        for (folded, unfolded) in offline.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
-            *folded = accumulate(&[0.0; O], unfolded, network.readout);
-        }
-        Self { metric: scaled_metric(&network, metric), offline, constant: constant(&network), network }
+        let (metric, constant) = (scaled_metric(&network, metric), constant(&network));
+        let mut folded = Self { network, metric, offline: Filter::ZERO, constant };
+        fold_wide(&folded.network, &mut folded.offline);
+        folded
     }
 
     /// Returns the network that was folded.
@@ -99,7 +99,19 @@ where
     }
 }
 
+/// Computes C† = B†R in place.
+#[inline(never)] // returns its stack before the robot is built
+fn fold_wide<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
+    network: &Network<'_, F, TAPS, G, O, D>,
+    folded: &mut Filter<TAPS, F, O>,
+) {
+    for (folded, unfolded) in folded.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
+        *folded = accumulate(&[0.0; O], unfolded, network.readout);
+    }
+}
+
 /// Computes α_W · M.
+#[inline(never)] // returns its stack before the robot is built
 fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
     network: &Network<'_, F, TAPS, G, O, D>,
     metric: GradientMetric,
@@ -120,6 +132,7 @@ fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usi
 }
 
 /// Computes `Rᵀ(α_W b + β) + ρ`.
+#[inline(never)] // returns its stack before the robot is built
 fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
     network: &Network<'_, F, TAPS, G, O, D>,
 ) -> [f32; O] {

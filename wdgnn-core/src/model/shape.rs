@@ -128,6 +128,8 @@ macro_rules! equal_layers {
                 Network::from_numbers(numbers, activation, scale).map(|network| Folded::new(network, metric))
             }
 
+            #[inline(always)] // a copy of the network takes 300 bytes of stack
+            #[allow(clippy::inline_always, reason = "stack of boards")]
             fn from_weights<'w>(weights: &Weights<'w>) -> Result<Self::Model<'w>, WeightsError> {
                 let network = Network::from_weights(weights)?;
                 Ok(Folded::new(network, weights.header.learning.metric))

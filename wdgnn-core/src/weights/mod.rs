@@ -83,6 +83,7 @@ impl<'w> Weights<'w> {
     ///
     /// # Errors
     /// A [`WeightsError`] that states what is wrong.
+    #[inline(never)] // returns its stack before the robot is built
     pub fn open(bytes: &'w [u8]) -> Result<Self, WeightsError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(WeightsError::NotWeights);
