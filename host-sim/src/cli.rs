@@ -2,7 +2,7 @@
 
 use std::{any::TypeId, ffi::OsString, path::PathBuf, process::ExitCode};
 
-use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, builder::StyledStr};
 
 use crate::{
     commands::{self, scenario, shard},
@@ -24,7 +24,7 @@ const THREADS: OptionRange = OptionRange::whole(1, 4096);
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
     /// Number of threads; results do not depend on it [default: one per core].
-    #[arg(long, value_name = "N", global = true, value_parser = THREADS.parser::<u16>())]
+    #[arg(long, value_name = "N", global = true, display_order = 999, value_parser = THREADS.parser::<u16>())]
     threads: Option<u16>,
     #[command(subcommand)]
     command: Option<Command>,
@@ -157,7 +157,20 @@ fn shard_of(matches: &ArgMatches) -> Option<Shard> {
 
 /// Returns the argument parser.
 pub fn command() -> clap::Command {
-    accept_hyphens(Cli::command())
+    short_help(accept_hyphens(Cli::command()))
+}
+
+/// Prints one line per option: details of commands are below the options, in front of the examples.
+fn short_help(command: clap::Command) -> clap::Command {
+    let text = |text: Option<&StyledStr>| text.map(StyledStr::to_string);
+    let details = text(command.get_long_about());
+    let details = details.as_deref().and_then(|details| details.split_once("\n\n"));
+    let command = match (details, text(command.get_after_help())) {
+        (Some((_, details)), Some(examples)) => command.after_help(format!("{details}\n\n{examples}")),
+        (Some((_, details)), None) => command.after_help(details.to_owned()),
+        (None, _) => command,
+    };
+    command.long_about(None::<&str>).mut_subcommands(short_help)
 }
 
 /// Lets numeric options accept values such as -5, so that their range rejects them. Options for

@@ -202,6 +202,18 @@ fn values_of_sweeps_are_sorted() {
 }
 
 #[test]
+fn sweeps_combine_the_swarms_of_all_seeds() {
+    let folder = folder();
+    let total = |options: &str| {
+        let line = format!("sweep speed --values 3 --swarms 2 --robots 8 {options}");
+        let total = &json(folder.path(), &line)["points"][0]["controllers"]["wd-gnn"]["total"]["mean"];
+        total.as_f64().expect("a number")
+    };
+    let mean = 0.5 * (total("--seed 7") + total("--seed 8"));
+    assert!((total("--seed 7 --seeds 2") - mean).abs() < 1.0e-9 * mean);
+}
+
+#[test]
 fn models_are_reported_by_architecture() {
     let gnn = model("through-gnn");
     let json = json(folder().path(), &format!("eval --swarms 1 --robots 6 --ticks 20 --model {gnn}"));

@@ -33,8 +33,8 @@ const RATE_HZ: OptionRange = OptionRange::above(0.0, 1.0e6);
 pub struct AirtimeArguments {
     #[command(flatten)]
     invocation: Invocation,
-    /// Link profile [default: all].
-    #[arg(long, value_enum)]
+    /// Link profile: exact, dot154, esb32, espnow or p2p57 [default: all].
+    #[arg(long, value_enum, hide_possible_values = true)]
     profile: Option<Profile>,
     /// Robots that hear each other.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = ROBOTS.parser::<usize>())]

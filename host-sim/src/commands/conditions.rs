@@ -11,8 +11,12 @@ use crate::{
     },
 };
 
+/// Heading of options for swarms.
+pub const SWARMS: &str = "Swarms";
+
 /// Scenario of an episode; options without a value take the task's default.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = SWARMS)]
 pub struct ConditionArguments {
     /// Robots per swarm [default: the task's, 50 for flocking].
     #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]

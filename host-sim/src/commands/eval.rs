@@ -15,7 +15,7 @@ use crate::{
         HELD_OUT_SEED, STEP_SIZE, comparison,
         conditions::ConditionArguments,
         invocation::Invocation,
-        models::{ModelArguments, RecipeArguments},
+        models::{ModelArguments, NETWORK, RecipeArguments},
         output::{self, OutputArguments, Results},
         recordings::RecordArguments,
         scenario::ScenarioArguments,
@@ -79,13 +79,13 @@ pub struct EvalArguments {
         value_parser = OptionRange::whole(0, MAX_DELAY_TICKS).parser::<u32>())]
     actuator_delay: u32,
     /// Online step size γ [default: the model's].
-    #[arg(long, value_name = "GAMMA", value_parser = STEP_SIZE.parser::<f32>())]
+    #[arg(long, value_name = "GAMMA", help_heading = NETWORK, value_parser = STEP_SIZE.parser::<f32>())]
     step_size: Option<f32>,
     /// Train N networks and data sets and average over them, as the paper does. Each takes minutes.
-    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"], value_parser = OptionRange::COUNT.parser::<usize>())]
+    #[arg(long, value_name = "N", help_heading = NETWORK, conflicts_with_all = ["model", "shard"], value_parser = OptionRange::COUNT.parser::<usize>())]
     realizations: Option<usize>,
     /// Print all rows and columns. JSON and CSV always contain them.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     all: bool,
     /// Recordings of the first swarm: frames with online learning, trajectories under each controller.
     #[command(flatten)]

@@ -55,7 +55,7 @@ pub struct FaultsArguments {
     #[command(flatten)]
     condition: ConditionArguments,
     /// List the keys of --fault with their defaults and exit.
-    #[arg(long)]
+    #[arg(long, help_heading = "Faults")]
     list: bool,
     /// Held-out swarms per row.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
@@ -67,7 +67,7 @@ pub struct FaultsArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::COUNT.parser::<u64>())]
     seeds: u64,
     /// Run only rows whose fault or level contains this text.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "TEXT", help_heading = "Faults", default_value = "", hide_default_value = true)]
     only: String,
     #[command(flatten)]
     outputs: OutputArguments,

@@ -92,8 +92,8 @@ enum KeyCommand {
         /// Swarm tick at which the new key becomes active.
         #[arg(long, value_name = "TICK", value_parser = OptionRange::whole(0, u32::MAX as u64).parser::<u32>())]
         at: u32,
-        /// Link profile.
-        #[arg(long, value_enum, default_value = "dot154")]
+        /// Link profile: exact, dot154, esb32, espnow or p2p57.
+        #[arg(long, value_enum, default_value = "dot154", hide_possible_values = true)]
         profile: Profile,
         /// File to create; existing files are kept.
         #[arg(long, value_name = "FILE")]

@@ -14,8 +14,12 @@ use crate::{
     world::{Environment, World as _, flock::Flock},
 };
 
+/// Heading of options for the task and its networks.
+pub const NETWORK: &str = "Task and network";
+
 /// Task, network and link profile.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = NETWORK)]
 pub struct ModelArguments {
     /// Task; `host-sim tasks` lists all.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
@@ -23,15 +27,16 @@ pub struct ModelArguments {
     /// Weight file to use instead of the supplied network of its architecture.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Link profile: message encoding and exchange rate.
+    /// Link profile: exact, dot154, esb32, espnow or p2p57.
     #[arg(long, value_enum, default_value = "exact", hide_possible_values = true)]
     pub profile: Profile,
 }
 
 /// Training recipe of the supplied networks.
 #[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = NETWORK)]
 pub struct RecipeArguments {
-    /// Training recipe of the supplied flocking networks [default: through].
+    /// Recipe of the supplied flocking networks: through, ours or paper [default: through].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
 }

@@ -15,6 +15,7 @@ use crate::{
 
 /// Recorded files.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
 pub struct RecordArguments {
     /// Write all frames to a pcap file, for Wireshark.
     #[arg(long, value_name = "FILE")]

@@ -32,6 +32,9 @@ use crate::{
     world::{Environment, Scenario},
 };
 
+/// Heading of options for the target.
+const TARGET: &str = "Target";
+
 /// Target that robots run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -78,9 +81,8 @@ pub struct RunArguments {
     pub scenario: ScenarioArguments,
     #[command(flatten)]
     pub model: ModelArguments,
-    /// Target: native, qemu (firmware image in QEMU), qemu:N (the last N robots), nrf52840 or nrf52833 (emulated
-    /// boards, with --profile dot154).
-    #[arg(long, default_value = "native")]
+    /// Target: native, qemu, qemu:N (the last N robots), nrf52840 or nrf52833 (with --profile dot154).
+    #[arg(long, default_value = "native", help_heading = TARGET)]
     target: Target,
     #[command(flatten)]
     condition: ConditionArguments,
@@ -88,18 +90,18 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
     /// Swarm key, 16 bytes or 32 hexadecimal digits: robots seal frames and use the robust settings.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = TARGET)]
     key: Option<PathBuf>,
     /// Firmware image to use instead of building one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = TARGET)]
     image: Option<PathBuf>,
     #[command(flatten)]
     records: RecordArguments,
     /// Run the swarm in QEMU and natively, and compare all commands and parameters.
-    #[arg(long)]
+    #[arg(long, help_heading = TARGET)]
     compare: bool,
     /// Print the logs of emulated robots.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     log: bool,
     #[command(flatten)]
     outputs: OutputArguments,

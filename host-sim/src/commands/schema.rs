@@ -16,8 +16,8 @@ use crate::{error::Result, files};
 #[command(after_help = "Examples:\n  host-sim schema\n  host-sim schema --format c > wdgnn_frames.h\n  \
                   host-sim schema --format wireshark > ~/.local/lib/wireshark/plugins/wdgnn.lua")]
 pub struct SchemaArguments {
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    /// Output format: text, json, c, python or wireshark.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     format: Format,
 }
 

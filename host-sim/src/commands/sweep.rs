@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     commands::{
         HELD_OUT_SEED, comparison,
-        conditions::ConditionArguments,
+        conditions::{ConditionArguments, SWARMS},
         invocation::Invocation,
         models::{ModelArguments, RecipeArguments},
         output::{self, OutputArguments, Results},
@@ -99,22 +99,25 @@ impl Parameter {
 pub struct SweepArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// Scenario to vary.
-    #[arg(value_enum)]
+    /// Condition to vary: radius, speed or robots (Figures 1a, 1b and 1c).
+    #[arg(value_enum, hide_possible_values = true)]
     parameter: Parameter,
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
     recipe: RecipeArguments,
     /// Values of the condition, separated by commas [default: the paper's for flocking].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = VALUES.parser::<f64>())]
+    #[arg(long, value_name = "LIST", help_heading = SWARMS, value_delimiter = ',', value_parser = VALUES.parser::<f64>())]
     values: Vec<f64>,
     /// Held-out swarms per value.
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = OptionRange::COUNT.parser::<usize>())]
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = SWARMS, value_parser = OptionRange::COUNT.parser::<usize>())]
     swarms: usize,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, value_parser = OptionRange::SEED.parser::<u64>())]
+    #[arg(long, value_name = "N", default_value_t = HELD_OUT_SEED, help_heading = SWARMS, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
+    /// Number of seeds; figures are over the swarms of all seeds.
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = SWARMS, value_parser = OptionRange::COUNT.parser::<usize>())]
+    seeds: usize,
     #[command(flatten)]
     condition: ConditionArguments,
     #[command(flatten)]
@@ -148,6 +151,7 @@ struct Output<'a> {
     parameter: Parameter,
     swarms: usize,
     seed: u64,
+    seeds: usize,
     points: Vec<OutputPoint<'a>>,
 }
 
@@ -189,21 +193,33 @@ impl SweepArguments {
         let outputs = self.outputs.or_page(output::page(&page, &invocation));
         self.scenario.check()?;
         outputs.check()?;
-        let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
-        let case = |condition| Case {
+        let bar =
+            progress::bar((values.len() * self.seeds * self.swarms * controllers.len()) as u64, "flying");
+        let case = |(scenario, seed)| Case {
             eval: &eval,
             controllers: &controllers,
-            scenario: condition,
+            scenario,
             swarms: self.swarms,
-            seed: self.seed,
+            seed,
         };
-        let cases: Vec<_> = conditions.iter().map(case).collect();
+        let seeds = || (self.seed..).take(self.seeds);
+        let cases = conditions.iter().flat_map(|condition| seeds().map(move |seed| (condition, seed)));
+        let cases: Vec<_> = cases.map(case).collect();
         let resolved = self.resolved(&usual, &values);
         let command = resolved.command("sweep");
         let work = format!("{command}, {}", eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
-        let points: Vec<Point> =
-            values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
+        let over_seeds = |(&value, seeds): (&f64, &[Vec<ControllerResult>])| {
+            let outcome = |(index, controller): (usize, _)| {
+                let flights: Vec<_> = seeds
+                    .iter()
+                    .flat_map(|seed: &Vec<ControllerResult>| seed[index].flights.clone())
+                    .collect();
+                ControllerResult::of(controller, &flights)
+            };
+            Point { value, outcomes: controllers.iter().enumerate().map(outcome).collect() }
+        };
+        let points: Vec<Point> = values.iter().zip(outcomes.chunks(self.seeds)).map(over_seeds).collect();
         bar.finish_and_clear();
         let origin = self.scenario.origin(command, eval.describe());
         let page = self.page::<W>(&points, origin.with_faults(&description));
@@ -220,11 +236,14 @@ impl SweepArguments {
 
     fn print<W: Environment>(&self, eval: &EvalConfig<W>, points: &[Point]) {
         println!(
-            "{}: {} per {}, seed {}, models: {}\n",
+            "{}: {} per {}, {}, models: {}\n",
             W::TITLE,
-            counted(self.swarms, "swarm"),
+            counted(self.seeds * self.swarms, "swarm"),
             self.parameter.name(),
-            self.seed,
+            match self.seeds {
+                1 => format!("seed {}", self.seed),
+                seeds => format!("seeds {} to {}", self.seed, self.seed + seeds as u64 - 1),
+            },
             eval.describe()
         );
         table::print(&self.ratios(points));
@@ -258,7 +277,7 @@ impl SweepArguments {
             intro: format!(
                 "Total of the {} relative to the expert's under the same condition: {} held-out swarms per value.",
                 W::SCORE,
-                self.swarms
+                self.seeds * self.swarms
             ),
             charts: vec![Chart {
                 title: String::new(),
@@ -317,7 +336,13 @@ impl SweepArguments {
             value: point.value,
             controllers: point.outcomes.iter().map(|o| (o.name, &o.summary)).collect(),
         });
-        Output { parameter: self.parameter, swarms: self.swarms, seed: self.seed, points: points.collect() }
+        Output {
+            parameter: self.parameter,
+            swarms: self.swarms,
+            seed: self.seed,
+            seeds: self.seeds,
+            points: points.collect(),
+        }
     }
 }
 

@@ -67,14 +67,14 @@ pub struct TrainArguments {
     /// Replace the output file if it exists.
     #[arg(long, conflicts_with = "resume")]
     pub force: bool,
-    /// Parts of the network.
+    /// Parts of the network: wd-gnn, gnn or graph-filter.
     #[arg(long, value_enum, default_value = "wd-gnn", hide_possible_values = true)]
     pub architecture: Architecture,
     /// Training method: through, ours (imitation), paper or evolve [default: through if the task has a derivative, else ours
     /// if it has an expert, else evolve].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
-    /// Link profile whose exchange rate is simulated; all but exact need one layer and at most four taps.
+    /// Link profile to train for: exact, dot154, esb32, espnow or p2p57; small radios need one layer.
     #[arg(long, value_enum, default_value = "exact", hide_possible_values = true)]
     pub profile: Profile,
     /// Control ticks per exchange [default: the profile's].
