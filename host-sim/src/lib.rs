@@ -15,7 +15,6 @@ pub mod page;
 pub mod program;
 pub mod progress;
 pub mod shift;
-pub mod symmetric;
 pub mod table;
 pub mod tasks;
 pub mod theorem;

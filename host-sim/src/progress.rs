@@ -35,11 +35,6 @@ impl Progress {
         self.0.set_position(self.0.position() / PARTS * PARTS + part);
     }
 
-    /// Sets the number of steps.
-    pub fn set_length(&self, steps: u64) {
-        self.0.set_length(PARTS * steps);
-    }
-
     /// Describes the current step.
     pub fn set_message(&self, message: impl Into<String>) {
         self.0.set_message(message.into());

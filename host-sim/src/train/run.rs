@@ -61,9 +61,13 @@ pub trait Watcher: Sync {
     /// Called within an epoch with the completed share.
     fn share(&self, _share: f64) {}
     /// Called with a new best network in its final form.
-    fn best(&self, model: &ModelFile) -> Result;
+    fn best(&self, _model: &ModelFile) -> Result {
+        Ok(())
+    }
     /// Called with the state after an epoch.
-    fn checkpoint(&self, checkpoint: &Checkpoint) -> Result;
+    fn checkpoint(&self, _checkpoint: &Checkpoint) -> Result {
+        Ok(())
+    }
 }
 
 /// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with all files

@@ -10,7 +10,6 @@ use crate::{
     recipe::{Architecture, RecipeName},
     shapes::Shapes,
     train::{
-        checkpoint::Checkpoint,
         config::Config,
         recipe::Recipe,
         run::{Train, Watcher},
@@ -41,14 +40,6 @@ struct BarOnly<'a>(&'a Progress);
 impl Watcher for BarOnly<'_> {
     fn epoch(&self, _: usize, _: f32, _: Option<f64>) {
         self.0.inc(1);
-    }
-
-    fn best(&self, _: &ModelFile) -> Result {
-        Ok(())
-    }
-
-    fn checkpoint(&self, _: &Checkpoint) -> Result {
-        Ok(())
     }
 }
 
