@@ -12,20 +12,9 @@ use wdgnn_protocol::{
     line::Deframer,
 };
 
-const HELLO: Hello = Hello {
-    version: VERSION,
-    profile: 2,
-    boot_id: 0,
-    timing: SlotTiming {
-        period: 10_000,
-        interval: 1,
-        slots: 2,
-        lead: 900,
-        slot: 4_530,
-        delay: 211,
-        retry: 350,
-    },
-};
+const TIMING: SlotTiming =
+    SlotTiming { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+const HELLO: Hello = Hello { version: VERSION, profile: 2, boot_id: 0, timing: TIMING };
 const LAST: GatewayEvent<'_> = GatewayEvent::Corrupt { time_us: 7 };
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,36 +1,25 @@
 //! Firmware images: ELF files and Intel HEX files.
 
-use std::fmt;
-
 /// Bytes for an address.
 pub type Segment = (u32, Vec<u8>);
 
 /// Reason why an image cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
     /// Not a 32-bit little-endian ELF file for Arm.
+    #[error("not a 32-bit little-endian ELF file for Arm")]
     NotArmElf,
     /// An offset points outside of the ELF file, or a symbol is not UTF-8.
+    #[error("invalid ELF file")]
     InvalidElf,
     /// A record of the Intel HEX file has a wrong format, length or checksum.
+    #[error("invalid Intel HEX record in line {line}")]
     InvalidHexRecord {
         /// Line number, starting at 1.
         line: usize,
     },
 }
-
-impl fmt::Display for ImageError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotArmElf => formatter.write_str("not a 32-bit little-endian ELF file for Arm"),
-            Self::InvalidElf => formatter.write_str("invalid ELF file"),
-            Self::InvalidHexRecord { line } => write!(formatter, "invalid Intel HEX record in line {line}"),
-        }
-    }
-}
-
-impl core::error::Error for ImageError {}
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))

@@ -27,25 +27,16 @@ pub struct PoseSensor<R> {
 }
 
 /// Reason why there is no pose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoseError {
     /// No pose arrived since the last tick.
+    #[error("no pose arrived since the last tick")]
     Missing,
     /// The serial line failed.
+    #[error("the serial line failed")]
     Serial,
 }
-
-impl core::fmt::Display for PoseError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::Missing => "no pose arrived since the last tick",
-            Self::Serial => "the serial line failed",
-        })
-    }
-}
-
-impl core::error::Error for PoseError {}
 
 impl<R: Read + ReadReady> PoseSensor<R> {
     /// Sensor on a serial line.
@@ -141,16 +132,9 @@ impl<W: Write> CommandSender<W> {
 }
 
 /// The command could not be written to the serial line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the command could not be written to the serial line")]
 pub struct SendError;
-
-impl core::fmt::Display for SendError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the command could not be written to the serial line")
-    }
-}
-
-impl core::error::Error for SendError {}
 
 impl<W: Write, C: PlanarCommand> Actuator<C> for CommandSender<W> {
     type Error = SendError;
@@ -172,7 +156,10 @@ mod tests {
 
     use serde::Serialize;
     use wdgnn_core::tasks::flocking::Motion;
-    use wdgnn_protocol::companion::{CHECKSUM, Message, decode};
+    use wdgnn_protocol::{
+        companion::{Message, decode},
+        line::CHECKSUM,
+    };
 
     use super::*;
 

@@ -37,16 +37,9 @@ pub struct Wheel<P, D> {
 }
 
 /// A wheel's PWM channel or pin failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a wheel's PWM channel or pin failed")]
 pub struct WheelError;
-
-impl core::fmt::Display for WheelError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("a wheel's PWM channel or pin failed")
-    }
-}
-
-impl core::error::Error for WheelError {}
 
 impl<P: SetDutyCycle, D: OutputPin> Wheel<P, D> {
     /// Sets the speed as a fraction of full speed, −1 to 1. NaN stops the wheel.

@@ -154,20 +154,9 @@ mod tests {
 
     use super::*;
 
-    const HELLO: Hello = Hello {
-        version: VERSION,
-        profile: 2,
-        boot_id: 7,
-        timing: SlotTiming {
-            period: 10_000,
-            interval: 1,
-            slots: 2,
-            lead: 900,
-            slot: 4_530,
-            delay: 211,
-            retry: 350,
-        },
-    };
+    const TIMING: SlotTiming =
+        SlotTiming { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+    const HELLO: Hello = Hello { version: VERSION, profile: 2, boot_id: 7, timing: TIMING };
 
     fn frame(sender: u16) -> StdVec<u8> {
         [&mac::header(1, sender, SlotInfo::default())[..], &[1, 2, 3]].concat()

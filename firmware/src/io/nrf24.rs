@@ -71,28 +71,19 @@ const ALL_FLAGS: u8 = 0x70;
 const RX_EMPTY: u8 = 0x01;
 
 /// Failure of the radio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Nrf24Error {
     /// SPI or a pin failed, or no radio answers.
+    #[error("the nRF24 does not answer")]
     Bus,
     /// A packet was not sent in time, or the previous one is still pending.
+    #[error("a packet was not sent in time")]
     Timeout,
     /// The frame length differs from the configured length.
+    #[error("the frame length differs from the configured length")]
     Length,
 }
-
-impl core::fmt::Display for Nrf24Error {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::Bus => "the nRF24 does not answer",
-            Self::Timeout => "a packet was not sent in time",
-            Self::Length => "the frame length differs from the configured length",
-        })
-    }
-}
-
-impl core::error::Error for Nrf24Error {}
 
 struct Packet {
     bytes: [u8; MAX_PACKET],

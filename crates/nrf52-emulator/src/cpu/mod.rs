@@ -31,8 +31,6 @@ mod scs;
 mod special;
 mod stop;
 
-use std::fmt;
-
 use op::Op;
 pub use stop::StopReason;
 
@@ -48,19 +46,12 @@ pub enum Size {
 }
 
 /// Error response of the bus to an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("bus error at {address:#010x}")]
 pub struct BusError {
     /// Address of the access.
     pub address: u32,
 }
-
-impl fmt::Display for BusError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "bus error at {:#010x}", self.address)
-    }
-}
-
-impl core::error::Error for BusError {}
 
 /// Memory, peripherals and interrupt lines around the processor.
 ///

@@ -1,11 +1,10 @@
 //! Reasons why the processor stops.
 
-use std::fmt;
-
 /// Reason why the processor has stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StopReason {
     /// Instruction that is not emulated.
+    #[error("instruction {code:#x} at {pc:#010x} is not emulated")]
     UnknownInstruction {
         /// Address of the instruction.
         pc: u32,
@@ -13,16 +12,19 @@ pub enum StopReason {
         code: u32,
     },
     /// The vector table cannot be read at reset.
+    #[error("no vector table at {address:#010x}")]
     VectorTable {
         /// Address of the failed access.
         address: u32,
     },
     /// Lockup: a fault that no handler can take.
+    #[error("lockup at {pc:#010x}")]
     Lockup {
         /// Address of the instruction that faulted.
         pc: u32,
     },
     /// BKPT. `set_register(15, pc + 2)` continues after it.
+    #[error("breakpoint {number:#x} at {pc:#010x}")]
     Breakpoint {
         /// Address of the instruction.
         pc: u32,
@@ -32,21 +34,6 @@ pub enum StopReason {
     /// AIRCR.SYSRESETREQ is set.
     ///
     /// The caller must call [`Cpu::reset`](super::Cpu::reset).
+    #[error("system reset requested")]
     ResetRequested,
 }
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownInstruction { pc, code } => {
-                write!(formatter, "instruction {code:#x} at {pc:#010x} is not emulated")
-            }
-            Self::VectorTable { address } => write!(formatter, "no vector table at {address:#010x}"),
-            Self::Lockup { pc } => write!(formatter, "lockup at {pc:#010x}"),
-            Self::Breakpoint { pc, number } => write!(formatter, "breakpoint {number:#x} at {pc:#010x}"),
-            Self::ResetRequested => formatter.write_str("system reset requested"),
-        }
-    }
-}
-
-impl core::error::Error for StopReason {}

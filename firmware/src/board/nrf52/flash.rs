@@ -70,28 +70,19 @@ pub struct Flash {
 }
 
 /// Reason why a record was not stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlashError {
     /// The store is full until the next start on the ground.
+    #[error("the store is full until the next start on the ground")]
     Full,
     /// The written words read back differently.
+    #[error("the flash did not keep the record")]
     Worn,
     /// The record is too long.
+    #[error("the record is too long")]
     TooLong,
 }
-
-impl core::fmt::Display for FlashError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::Full => "the store is full until the next start on the ground",
-            Self::Worn => "the flash did not keep the record",
-            Self::TooLong => "the record is too long",
-        })
-    }
-}
-
-impl core::error::Error for FlashError {}
 
 /// Address range of the store.
 fn store() -> Range<u32> {

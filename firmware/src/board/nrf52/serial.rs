@@ -152,16 +152,9 @@ impl embedded_io::Read for Input {
 }
 
 /// The previous write is still in progress, or the message has an invalid length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the serial line is busy")]
 pub struct SerialBusyError;
-
-impl core::fmt::Display for SerialBusyError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the serial line is busy")
-    }
-}
-
-impl core::error::Error for SerialBusyError {}
 
 impl embedded_io::Error for SerialBusyError {
     fn kind(&self) -> embedded_io::ErrorKind {

@@ -114,31 +114,22 @@ pub struct TdmaRadio {
 }
 
 /// Reason why a frame was not sent, or was lost on reception.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TdmaError {
     /// The frame exceeds the limit of the standard.
+    #[error("the frame is too long")]
     TooLong,
     /// The robot has no slot in this tick, or is listening for a free one.
+    #[error("the robot has no slot")]
     NoSlot,
     /// The slot has already started.
+    #[error("the slot has already started")]
     Late,
     /// The receive queue overflowed.
+    #[error("the receive queue overflowed")]
     Overflow,
 }
-
-impl core::fmt::Display for TdmaError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::TooLong => "the frame is too long",
-            Self::NoSlot => "the robot has no slot",
-            Self::Late => "the slot has already started",
-            Self::Overflow => "the receive queue overflowed",
-        })
-    }
-}
-
-impl core::error::Error for TdmaError {}
 
 impl TdmaRadio {
     pub(super) fn new(id: NodeId, interval: u32, seed: u32, first_tick: u32) -> Self {

@@ -129,16 +129,9 @@ impl Radio for PipeRadio {
 pub struct PipeSensor(pub &'static Pipes);
 
 /// The simulator made the sensor fail in this tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the sensor failed")]
 pub struct SensorError;
-
-impl core::fmt::Display for SensorError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the sensor failed")
-    }
-}
-
-impl core::error::Error for SensorError {}
 
 impl<S: State> Sensor<S> for PipeSensor {
     type Error = SensorError;

@@ -5,20 +5,9 @@ use wdgnn_link::tdma::SlotInfo;
 use super::*;
 use wdgnn_sim::{models, recipe::RecipeName};
 
-const HELLO: Hello = Hello {
-    version: VERSION,
-    profile: 2,
-    boot_id: 7,
-    timing: SlotTiming {
-        period: 10_000,
-        interval: 1,
-        slots: 2,
-        lead: 900,
-        slot: 4_530,
-        delay: 211,
-        retry: 350,
-    },
-};
+const TIMING: SlotTiming =
+    SlotTiming { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+const HELLO: Hello = Hello { version: VERSION, profile: 2, boot_id: 7, timing: TIMING };
 
 fn said(event: &GatewayEvent<'_>) -> Vec<u8> {
     let mut bytes = [0; MAX_EVENT_LEN];
