@@ -122,7 +122,8 @@ mod tests {
         assert!(rows.len() >= 9, "{rows:?}");
         for row in rows {
             let quoted: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
-            let file = quoted.iter().find(|text| text.ends_with(".rs")).unwrap();
+            let file =
+                quoted.iter().find(|text| text.rsplit_once('.').is_some_and(|(_, end)| end == "rs")).unwrap();
             let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
             let (_, statements) = row.rsplit_once(" | ").unwrap();
             for statement in statements.split('`').skip(1).step_by(2) {

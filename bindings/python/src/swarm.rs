@@ -413,7 +413,7 @@ impl Swarm {
     /// Network of the robots. `None` for a baseline.
     ///
     /// >>> from wdgnn import Swarm
-    /// >>> Swarm(robots=5, profile="dot154").model.header["interval"]
+    /// >>> Swarm(robots=5, profile="dot154").model.header.get("interval")
     /// 5
     #[getter]
     fn model(&self) -> Option<model::Model> {
