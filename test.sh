@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # Runs the checks of this repository.
 #
-#   ./test.sh              every step, on a machine with nothing but Rust installed
+#   ./test.sh              all checks that a change must pass, on a machine with nothing but Rust installed
 #   ./test.sh fast         format, lints and unit tests of the host crates
-#   ./test.sh STEP...      single steps: tools format targets lints boards docs host system python unit browser c
+#   ./test.sh full         all checks, and the longer ones: every processor, every board's lints, the optimized wheel
+#   ./test.sh STEP...      single steps: tools format lints targets boards docs build tests python
+#                          unit browser c processors images wheel
 #
 # Ends with a table of times and "all checks passed", or with the step that failed.
+#
+# Steps that compile for the host select all packages with one set of features. Otherwise cargo compiles shared crates again
+# for every other set.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -15,7 +20,12 @@ readonly browser=wasm32-unknown-unknown    # live page
 readonly risc=riscv32imac-unknown-none-elf # C library
 readonly others=(thumbv7m-none-eabi thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf aarch64-unknown-none)
 readonly portable=(-p wdgnn-core -p wdgnn-link -p wdgnn-robot -p wdgnn-protocol)
-readonly system=system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated,coverage/emulated
+readonly host=(--workspace --features
+  system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated,coverage/emulated)
+readonly firmware=(cargo clippy -p wdgnn-firmware --release --target "$robot")
+readonly programs=${CARGO_TARGET_DIR:-target}/debug
+# The Python module needs no library of Python to link.
+export PYO3_BUILD_EXTENSION_MODULE=1
 
 # install PROGRAM PACKAGES HINT: installs Debian packages unless the program is there.
 install() {
@@ -35,7 +45,7 @@ install() {
 tools() {
   if command -v rustup >/dev/null; then
     rustup component add rustfmt clippy >/dev/null
-    rustup target add "$robot" "$smallest" "$browser" "$risc" "${others[@]}"
+    rustup target add "$robot" "$smallest" "$browser" "$risc"
   fi
   install qemu-system-arm qemu-system-arm "brew install qemu"
   install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
@@ -54,38 +64,26 @@ format() {
   cargo fmt --all -- --check
 }
 
-# The robot's crates compile for every processor, with and without their log.
+# Firmware programs do not compile for the host; `boards` has them.
+lints() {
+  cargo clippy "${host[@]}" --lib --tests --examples --benches -- -D warnings
+}
+
+# The robot's crates compile without a floating-point unit, in a browser, and with their log.
 targets() {
-  for target in "$robot" "$smallest" "$browser" "$risc" "${others[@]}"; do
-    cargo check "${portable[@]}" --target "$target"
+  for processor in "$smallest" "$browser"; do
+    cargo check "${portable[@]}" --target "$processor"
   done
-  for target in "$robot" "$smallest"; do
-    cargo check "${portable[@]}" --target "$target" --features wdgnn-robot/defmt
-  done
+  cargo check "${portable[@]}" --target "$robot" --features wdgnn-robot/defmt
   cargo package --allow-dirty --no-verify --quiet "${portable[@]}"
 }
 
-lints() {
-  cargo clippy --all-targets --features "$system" -- -D warnings
-  cargo clippy -p wdgnn-firmware --lib --tests -- -D warnings
-  cargo clippy -p wdgnn-live --all-targets -- -D warnings
-  cargo clippy -p wdgnn-python --all-features -- -D warnings
-}
-
-# Lints of the images; the step `system` builds and boots them.
+# Lints of an image of each chip, and of the C library; the step `tests` builds and boots the images of all boards.
 boards() {
-  for target in "$robot" "$risc"; do
-    cargo clippy -p wdgnn-c --release --target "$target" -- -D warnings
-  done
-  local firmware=(cargo clippy -p wdgnn-firmware --release --target "$robot")
+  cargo clippy -p wdgnn-c --release --target "$risc" -- -D warnings
   "${firmware[@]}" -- -D warnings
-  WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key "${firmware[@]}" -- -D warnings
-  for map in firmware/src/board/*/map.x; do
-    name=$(basename "$(dirname "$map")")
-    if [ "$name" = qemu ]; then continue; fi
-    for features in "board-${name//_/-}" "board-${name//_/-},gateway"; do
-      WDGNN_UNSEALED=1 "${firmware[@]}" --no-default-features --features "$features" -- -D warnings
-    done
+  for features in board-nrf52840,gateway board-microbit-v2; do
+    WDGNN_UNSEALED=1 "${firmware[@]}" --no-default-features --features "$features" -- -D warnings
   done
   "${firmware[@]}" --no-default-features --features panic-never --bin no_panic -- -D warnings
 }
@@ -94,20 +92,19 @@ docs() {
   RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 }
 
-# Tests of the host crates: nothing but Rust is needed.
-host() {
-  cargo test --workspace --exclude wdgnn-firmware --exclude wdgnn-live --exclude wdgnn-python --exclude system-tests
-  cargo test -p wdgnn-firmware --lib
-  cargo test -p wdgnn-live
+# Compiles all tests and the programs that they run.
+build() {
+  cargo build "${host[@]}" --profile test --lib --tests --examples --bin host-sim --bin page
+}
+
+# All tests: of single crates, of emulated robots, of pages in a browser, of frames in Python, of swarms in C.
+tests() {
+  build
+  WDGNN_PROGRAMS=$(realpath "$programs") cargo test "${host[@]}"
 }
 
 unit() {
-  cargo test --workspace --exclude wdgnn-firmware --exclude wdgnn-live --exclude wdgnn-python --lib
-}
-
-# Tests across crates: emulated robots, pages in a browser, frames in Python, swarms in C.
-system() {
-  cargo test -p system-tests -p rendezvous -p coverage --features "$system"
+  cargo test "${host[@]}" --lib
 }
 
 browser() {
@@ -118,22 +115,54 @@ c() {
   cargo test -p system-tests --features system-tests/c -- c_library
 }
 
-# The Python package, from its wheel.
+# Tests of the Python package with the module of the step `build`.
 python() {
-  cargo build -p host-sim
-  HOST_SIM=$(realpath "${CARGO_TARGET_DIR:-target}/debug/host-sim") bindings/python/test.sh
+  build
+  local library="$programs/lib_native.so" options=()
+  if [ -f "$library" ]; then options=(--library "$(realpath "$library")"); fi
+  HOST_SIM=$(realpath "$programs/host-sim") bindings/python/test.sh "${options[@]}"
+}
+
+# Every processor that the robot's crates are made for.
+processors() {
+  if command -v rustup >/dev/null; then rustup target add "${others[@]}"; fi
+  for processor in "$robot" "$risc" "${others[@]}"; do
+    cargo check "${portable[@]}" --target "$processor"
+  done
+  cargo check "${portable[@]}" --target "$smallest" --features wdgnn-robot/defmt
+}
+
+# Lints and tests of every board's images.
+images() {
+  cargo clippy -p wdgnn-c --release --target "$robot" -- -D warnings
+  WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key "${firmware[@]}" -- -D warnings
+  for map in firmware/src/board/*/map.x; do
+    name=$(basename "$(dirname "$map")")
+    if [ "$name" = qemu ]; then continue; fi
+    for features in "board-${name//_/-}" "board-${name//_/-},gateway"; do
+      WDGNN_UNSEALED=1 "${firmware[@]}" --no-default-features --features "$features" -- -D warnings
+    done
+  done
+  WDGNN_ALL_BOARDS=1 cargo test "${host[@]}" --test all -- boards:: gateways_boot
+}
+
+# The optimized wheel, its size, and the Python tests with it.
+wheel() {
+  build
+  HOST_SIM=$(realpath "$programs/host-sim") bindings/python/test.sh --release
 }
 
 case "${1:-all}" in
-all) steps=(tools format targets lints boards docs host system python) ;;
+all) steps=(tools format lints targets boards docs build tests python) ;;
 fast) steps=(format lints unit) ;;
+full) steps=(tools format lints targets boards docs build tests python processors images wheel) ;;
 *) steps=("$@") ;;
 esac
 times="" step=""
 trap 'code=$?; if [ $code -eq 1 ] || [ $code -gt 2 ]; then echo "test.sh: step $step failed" >&2; fi' EXIT
 for step in "${steps[@]}"; do
   case "$step" in
-  tools | format | targets | lints | boards | docs | host | unit | system | python | browser | c) ;;
+  tools | format | lints | targets | boards | docs | build | tests | python | unit | browser | c | processors | images | wheel) ;;
   *)
     echo "test.sh: there is no step '$step'; see the head of this file" >&2
     exit 2
@@ -142,6 +171,6 @@ for step in "${steps[@]}"; do
   printf '\n== %s\n' "$step"
   began=$SECONDS
   "$step"
-  times+=$(printf '%-8s %4d s' "$step" $((SECONDS - began)))$'\n'
+  times+=$(printf '%-10s %4d s' "$step" $((SECONDS - began)))$'\n'
 done
 printf '\n%s\ntest.sh: all checks passed in %d s\n' "$times" "$SECONDS"

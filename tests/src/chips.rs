@@ -1,7 +1,7 @@
 //! Robots on emulated chips with the sealed nRF52840 image.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     sync::LazyLock,
 };
@@ -43,6 +43,12 @@ pub const BOARDS: [(&str, Part, u32, u32); 4] = [
     ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
     ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
 ];
+/// One board of each chip, or all boards if the variable `WDGNN_ALL_BOARDS` is set (`./test.sh full`).
+pub fn boards() -> impl Iterator<Item = (&'static str, Part, u32, u32)> {
+    let all = env::var_os("WDGNN_ALL_BOARDS").is_some();
+    BOARDS.into_iter().filter(move |(name, ..)| all || ["board-nrf52840", "board-microbit-v2"].contains(name))
+}
+
 /// Address of the development kit's provisioning page (`firmware/src/board/nrf52840/map.x`).
 pub const SETTINGS_PAGE: u32 = 0x000f_7000;
 /// Address range of its store.

@@ -15,7 +15,7 @@ pub mod model;
 pub mod prose;
 pub mod robot;
 
-use std::process::Command;
+use std::{env, path::Path, process::Command};
 
 use clap::Parser as _;
 
@@ -38,7 +38,22 @@ pub fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Builds and runs a package of the workspace and returns its output.
-pub fn cargo_run(package: &str, arguments: &[&str]) -> String {
-    run(env!("CARGO"), &[&["run", "--quiet", "--package", package, "--"], arguments].concat())
+/// Runs a program of the workspace and returns its output.
+///
+/// The variable `WDGNN_PROGRAMS` names a folder with built programs (`test.sh`). Without it, cargo builds the program.
+pub fn cargo_run(package: &str, program: &str, arguments: &[&str]) -> String {
+    if let Some(folder) = env::var_os("WDGNN_PROGRAMS") {
+        let path = Path::new(&folder).join(program);
+        return run(path.to_str().expect("a path in UTF-8"), arguments);
+    }
+    let target: &[&str] = match program.strip_prefix("examples/") {
+        Some(example) => &["--example", example],
+        None => &["--bin", program],
+    };
+    run(env!("CARGO"), &[&["run", "--quiet", "--package", package], target, &["--"], arguments].concat())
+}
+
+/// Runs `examples/listener` and returns its output.
+pub fn listener(arguments: &[&str]) -> String {
+    cargo_run("wdgnn-protocol", "examples/listener", arguments)
 }

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use nrf52_emulator::{Chip, MICROSECOND, Part, cpu::Size, image, reset_reason};
 use system_tests::{
-    chips::BOARDS,
+    chips::{BOARDS, boards},
     image::{build, build_sealed, build_with},
 };
 use wdgnn_protocol::companion::{Command, decode};
@@ -66,15 +66,15 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &Path) -> 
 }
 
 #[test]
-fn every_board_boots_from_its_start_address_at_100_ticks_per_second() {
-    for (feature, kind, begins, settings) in BOARDS {
+fn open_images_boot_at_100_ticks_per_second() {
+    for (feature, kind, begins, settings) in boards() {
         let port = boots(feature, kind, begins, settings, &build("robot", &options(feature)).unwrap());
         assert_eq!(port, 0x0000_005a, "{feature}: open");
     }
 }
 
 #[test]
-fn every_board_boots_sealed_and_closes_its_debug_port() {
+fn every_board_boots_sealed_from_its_start_address_and_closes_its_debug_port() {
     for (feature, kind, begins, settings) in BOARDS {
         let port =
             boots(feature, kind, begins, settings, &build_sealed("dot154", &options(feature)).unwrap());

@@ -21,7 +21,7 @@ use system_tests::{
     chips,
     gateway::{IMAGE, Mixed, gateway_of, simulated},
     image::{self, alone},
-    run,
+    listener, run,
 };
 use wdgnn_emulation::{
     chips::{Settings, ports},
@@ -180,8 +180,7 @@ fn listeners_in_rust_and_python_read_the_events_of_a_gateway() {
     let stream = folder.path().join("events");
     fs::write(&stream, &mixed.recorded).unwrap();
     let arguments = [stream.to_str().unwrap(), image::KEY, "models/flocking-dot154.wdgnn"];
-    let example = ["run", "-q", "-p", "wdgnn-protocol", "--example", "listener", "--"];
-    let rust = run(env!("CARGO"), &[&example[..], &arguments].concat());
+    let rust = listener(&arguments);
     let python = run("python3", &[&["examples/listener/listener.py"], &arguments[..]].concat());
     assert_eq!(rust, python);
     assert_eq!(rust.lines().count() as u64, mixed.simulated.counts.heard);
@@ -199,8 +198,8 @@ fn hello(chip: &mut Chip) -> Option<Hello> {
 }
 
 #[test]
-fn gateways_of_all_boards_boot_and_answer_queries() {
-    for (feature, kind, begins, _) in chips::BOARDS {
+fn gateways_boot_and_answer_queries() {
+    for (feature, kind, begins, _) in chips::boards() {
         let pieces = memory::elf_segments(&fs::read(gateway_of(feature)).unwrap()).unwrap();
         let mut chip = Chip::new(kind, 77);
         chip.flash(&pieces);

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use system_tests::{cargo_run, run};
+use system_tests::{cargo_run, listener, run};
 use wdgnn_schema::{Format, describe};
 
 const KEY: &[u8] = b"a swarm's secret";
@@ -26,17 +26,17 @@ fn assert_listeners(profile: &str, lines: usize, model: &str) {
         let capture = capture.to_str().unwrap();
         let swarm = ["run", "--robots", "5", "--ticks", "20"];
         let radio = ["--profile", profile, "--capture", capture, "--key", key];
-        cargo_run("host-sim", &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
+        cargo_run("host-sim", "host-sim", &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
         let model = format!("models/{model}.wdgnn");
         let arguments = [capture, key, &model];
         let arguments = &arguments[..if sealed { 3 } else { 1 }];
-        let rust = run(env!("CARGO"), &[&["run", "-q", "--example", "listener", "--"], arguments].concat());
+        let rust = listener(arguments);
         let python = run("python3", &[&["examples/listener/listener.py"], arguments].concat());
         assert_eq!(rust, python, "{profile}");
         assert_eq!(rust.lines().count(), lines, "{profile}");
         assert!(rust.lines().all(|line| line.contains(&format!(": {profile} from "))), "{rust}");
         if sealed {
-            let unopened = run(env!("CARGO"), &["run", "-q", "--example", "listener", "--", capture]);
+            let unopened = listener(&[capture]);
             assert!(unopened.lines().all(|line| line.contains("Sealed")), "{unopened}");
         }
     }

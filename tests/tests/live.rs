@@ -39,7 +39,7 @@ fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
 #[test]
 fn the_live_page_is_current() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
-    cargo_run("wdgnn-live", &[made.to_str().unwrap()]);
+    cargo_run("wdgnn-live", "page", &[made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
     assert!(same, "docs/live.html is out of date: run `cargo run -p wdgnn-live`");
     let size = fs::metadata(&made).unwrap().len();
@@ -48,7 +48,7 @@ fn the_live_page_is_current() {
 
 #[test]
 fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
-    let swarm: Value = serde_json::from_str(&cargo_run("host-sim", &["run", "--json"])).unwrap();
+    let swarm: Value = serde_json::from_str(&cargo_run("host-sim", "host-sim", &["run", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
     browser.until("Number(document.documentElement.dataset.frame) > 20");

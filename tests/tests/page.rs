@@ -51,7 +51,8 @@ const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) =>
 /// Path of a page that `host-sim` writes.
 fn written(name: &str, arguments: &[&str]) -> PathBuf {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let printed = cargo_run("host-sim", &[arguments, &["--report", report.to_str().unwrap()]].concat());
+    let printed =
+        cargo_run("host-sim", "host-sim", &[arguments, &["--report", report.to_str().unwrap()]].concat());
     assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
     report
 }
