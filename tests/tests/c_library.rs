@@ -97,7 +97,7 @@ impl Flight {
         fs::write(folder.path().join("model.wdgnn"), model.as_bytes()).unwrap();
         fs::write(folder.path().join("key.bin"), key).unwrap();
         if let Some(rekey) = &faults.rekey {
-            let told = operator(rekey, &faults.expelled, robots);
+            let told = operator(rekey, &faults.expel, robots);
             fs::write(folder.path().join("operator.bin"), told).unwrap();
         }
         Self { folder, kind, sealed, rekeyed: faults.rekey.is_some(), digest: digest.finish() }
@@ -133,7 +133,7 @@ fn the_build_script_without_arguments_prints_its_usage() {
 #[test]
 fn c_swarms_fly_bit_for_bit_as_in_the_simulator() {
     let mut measured = Vec::new();
-    let rekey = Faults { rekey: Some(20..150), expelled: vec![3], proofs: true, ..Faults::default() };
+    let rekey = Faults::parse("rekey=20-150 expel=3 peer-auth").unwrap();
     for flight in [
         Flight::new("wdgnn_flocking_exact", Profile::Exact, false),
         Flight::new("wdgnn_flocking_dot154_sealed", Profile::Dot154, true),

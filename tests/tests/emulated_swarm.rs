@@ -8,12 +8,7 @@ use host_sim::{
     episode::{Episode, Observer, TickView},
     error::Result,
     key,
-    medium::{
-        events::Events,
-        faulty_link::RadioFaults,
-        loss::Loss,
-        options::{About, Delay, Faults, Liars},
-    },
+    medium::options::Faults,
     model::ModelFile,
     profiles::Profile,
     scene::Swarm,
@@ -148,6 +143,10 @@ fn emulated_robots_of_every_task_equal_native_ones() {
     check::<Flock<3>>();
 }
 
+/// Losses, recordings, forgeries, lies and events.
+const HOSTILE: &str = "drop-chance=0.1 burst=3 corrupt-chance=0.1 duplicate-chance=0.1 delay=0.1:5 replay=40 forge=5 \
+                       kill=3@50 reboot=7@60 radio-outage=5@20-40 skew=1 partition=55-65 liars=STATE:0.2";
+
 #[test]
 fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
     for &profile in Profile::ALL {
@@ -156,27 +155,7 @@ fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
         let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
         let quiet = fly_both::<Flock>(&told(Faults::default()));
         assert_eq!(quiet.refused, BTreeMap::new());
-        let faults = Faults {
-            radio: RadioFaults {
-                loss: Loss { chance: 0.1, burst: 3.0 },
-                corrupt: 0.1,
-                duplicate: 0.1,
-                delay: Some(Delay { share: 0.1, ticks: 5 }),
-                hold_back: 0,
-            },
-            replay: Some(40),
-            forge: 5,
-            events: Events {
-                kills: vec!["3@50".parse().unwrap()],
-                reboots: vec!["7@60".parse().unwrap()],
-                drops: vec!["5@20-40".parse().unwrap()],
-                ..Events::default()
-            },
-            skew: 1,
-            partition: Some(55..65),
-            liars: Some(Liars { about: About::State, share: 0.2 }),
-            ..Faults::default()
-        };
+        let faults = Faults::parse(HOSTILE).unwrap();
         let hostile = fly_both::<Flock>(&told(faults));
         for reason in ["forged", "replayed", "out-of-window", "too-short", "implausible"] {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
@@ -205,19 +184,13 @@ fn faulty_robots_equal_native_ones() {
 
 #[test]
 fn kills_reboots_and_drops_equal_native_ones() {
-    let events = Events {
-        kills: vec!["3@50".parse().unwrap()],
-        reboots: vec!["7@80".parse().unwrap(), "7@130".parse().unwrap(), "0@101".parse().unwrap()],
-        drops: vec!["5@20-60".parse().unwrap()],
-        ..Events::default()
-    };
     let image = image::build("robot", &[]).unwrap();
-    let told = |events| {
-        let faults = Faults { events, ..Faults::default() };
+    let told = |faults| {
+        let faults = Faults::parse(faults).unwrap();
         Told { link: UNSEALED, image: &image, robots: 12, ticks: 150, seed: 4, faults }
     };
-    let disturbed = fly_both::<Flock>(&told(events));
-    let undisturbed = fly_native::<Flock>(&told(Events::default()));
+    let disturbed = fly_both::<Flock>(&told("kill=3@50 reboot=7@80,7@130,0@101 radio-outage=5@20-60"));
+    let undisturbed = fly_native::<Flock>(&told(""));
     assert_ne!(disturbed.digest, undisturbed.digest, "the events happened");
 }
 
@@ -237,20 +210,20 @@ fn alive(process: u32) -> bool {
 #[test]
 fn dead_emulators_are_reported_and_the_others_fly_on() {
     let image = image::build("robot", &[]).unwrap();
-    let told = |kills| {
-        let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
+    let told = |faults| {
+        let faults = Faults::parse(faults).unwrap();
         Told { link: UNSEALED, image: &image, robots: 4, ticks: 20, seed: 1, faults }
     };
-    let robots = emulated::<Flock>(&told(Vec::new()));
+    let robots = emulated::<Flock>(&told(""));
     let process = robots.process(2).unwrap().to_string();
     assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
-    let (flown, stories) = fly_emulated::<Flock>(&told(Vec::new()), robots);
+    let (flown, stories) = fly_emulated::<Flock>(&told(""), robots);
     assert_eq!(stories.len(), 1);
     assert!(
         stories[0].starts_with("robot 2 is lost; its last output: info  robot 2, model 0x"),
         "{stories:?}"
     );
-    let native = fly_native::<Flock>(&told(vec!["2@0".parse().unwrap()]));
+    let native = fly_native::<Flock>(&told("kill=2@0"));
     assert_eq!(flown.digest, native.digest, "the others fly as without it");
 }
 

@@ -59,8 +59,8 @@ impl Emulated {
         let mut all = Self {
             robots: Vec::with_capacity(robots),
             count: robots,
-            told: faults.rekey.is_some() || faults.proofs,
-            proofs: faults.proofs,
+            told: faults.rekey.is_some() || faults.peer_auth,
+            proofs: faults.peer_auth,
             lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,

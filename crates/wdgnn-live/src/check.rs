@@ -19,7 +19,7 @@ pub fn digest() -> Result<String> {
     let knobs = Knobs { range: condition.radius, ..Knobs::default() };
     let mut digest = EpisodeDigest::default();
     for _tick in 0..condition.ticks {
-        flight.tick(&knobs, |flight| flight.deeds(|command, wide| digest.add(command, wide)))?;
+        flight.tick(&knobs, |flight| flight.each_robot(|command, wide| digest.add(command, wide)))?;
     }
     Ok(digest.finish())
 }

@@ -93,19 +93,19 @@ pub extern "C" fn live_step(ticks: u32) -> bool {
 /// Removes a robot from both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_kill(robot: u32) {
-    with(|live| live.pair.kill(robot as NodeId));
+    with(|live| live.pair.each(|flight| flight.kill(robot as NodeId)));
 }
 
 /// Pushes a robot in both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_push(robot: u32, x: f32, y: f32) {
-    with(|live| live.pair.push(robot as NodeId, [x, y]));
+    with(|live| live.pair.each(|flight| flight.push(robot as NodeId, [x, y])));
 }
 
 /// Sets whether a robot lies in both swarms.
 #[unsafe(no_mangle)]
 pub extern "C" fn live_set_liar(robot: u32, lies: bool) {
-    with(|live| live.pair.set_liar(robot as NodeId, lies));
+    with(|live| live.pair.each(|flight| flight.set_liar(robot as NodeId, lies)));
 }
 
 /// Splits both swarms in two, or joins them again.

@@ -40,9 +40,9 @@ struct Member {
 }
 
 /// Controller of the swarm.
-enum Crew<W: Environment> {
+enum Driver<W: Environment> {
     Robots(Robots<W::Task>),
-    Somebody(SwarmOf<'static, W>),
+    Baseline(SwarmOf<'static, W>),
 }
 
 /// Measurements of the last tick.
@@ -73,7 +73,7 @@ pub struct Flight<W: Environment> {
     task: W::Task,
     model: &'static ModelFile,
     controller: Controller,
-    crew: Crew<W>,
+    driver: Driver<W>,
     members: Vec<Member>,
     states: Vec<StateOf<W>>,
     /// Positions at the start of the last tick, for velocities of states without velocity.
@@ -99,7 +99,7 @@ impl<W: Environment> Flight<W> {
         let member = |id| Member { id, lies: false, east: false };
         let mut flight = Self {
             task: networks::task(model)?,
-            crew: Crew::Robots(robots::robots(model, controller, iter::empty())?),
+            driver: Driver::Robots(robots::robots(model, controller, iter::empty())?),
             members: (0..).take(drawn.states.len()).map(member).collect(),
             before: drawn.states.iter().map(W::position).collect(),
             world: drawn.world,
@@ -115,17 +115,17 @@ impl<W: Environment> Flight<W> {
             chance: Chance(seed),
         };
         flight.assemble()?;
-        flight.look(condition.radius);
+        flight.find_links(condition.radius);
         Ok(flight)
     }
 
     /// Creates the controller from the current states.
     fn assemble(&mut self) -> Result {
-        self.crew = match self.controller {
-            Controller::Averaging | Controller::Expert => Crew::Somebody(self.somebody()),
+        self.driver = match self.controller {
+            Controller::Averaging | Controller::Expert => Driver::Baseline(self.baseline()),
             network => {
                 let ids = self.members.iter().map(|member| member.id);
-                Crew::Robots(robots::robots(self.model, network, ids.zip(self.states.iter().copied()))?)
+                Driver::Robots(robots::robots(self.model, network, ids.zip(self.states.iter().copied()))?)
             }
         };
         Ok(())
@@ -134,18 +134,18 @@ impl<W: Environment> Flight<W> {
     /// Creates the expert or the simplest baseline.
     ///
     /// The simplest baseline is averaging over one hop, or else the first non-expert.
-    fn somebody(&self) -> SwarmOf<'static, W> {
+    fn baseline(&self) -> SwarmOf<'static, W> {
         let baselines = W::baselines();
-        let expert = |rival: &&wdgnn_sim::world::Baseline<W>| rival.name == "expert";
+        let expert = |baseline: &&wdgnn_sim::world::Baseline<W>| baseline.name == "expert";
         let chosen = if self.controller == Controller::Expert {
             baselines.iter().find(expert)
         } else {
-            let one_hop = baselines.iter().find(|rival| rival.name == "averaging-1-hop");
-            one_hop.or_else(|| baselines.iter().find(|rival| !expert(rival)))
+            let one_hop = baselines.iter().find(|baseline| baseline.name == "averaging-1-hop");
+            one_hop.or_else(|| baselines.iter().find(|baseline| !expert(baseline)))
         };
         chosen.map_or_else(
             || unreachable!("every world of the page has baselines"),
-            |rival| (rival.make)(&self.world, &self.task),
+            |baseline| (baseline.make)(&self.world, &self.task),
         )
     }
 
@@ -182,31 +182,31 @@ impl<W: Environment> Flight<W> {
         let heard = self.heard(knobs);
         let links = heard.as_ref().unwrap_or(&self.range);
         let members = &self.members;
-        match &mut self.crew {
-            Crew::Robots(robots) => {
+        match &mut self.driver {
+            Driver::Robots(robots) => {
                 let lie = |robot: usize, state: &mut StateOf<W>| lie::<W>(&members[robot], state);
                 robots.run_tick(self.tick, &sensed, links, Some(&lie), &mut self.commands);
             }
-            Crew::Somebody(somebody) => {
+            Driver::Baseline(baseline) => {
                 let mut told = sensed;
                 told.iter_mut().zip(members).for_each(|(state, member)| lie::<W>(member, state));
                 let scene = Scene { tick: self.tick, states: &told, places: &self.before, links };
-                somebody.fly(&scene, &mut self.commands)?;
+                baseline.fly(&scene, &mut self.commands)?;
             }
         }
         Ok(())
     }
 
     /// Finds the robots in range of each other.
-    fn look(&mut self, range: f32) {
+    fn find_links(&mut self, range: f32) {
         self.condition.radius = range;
         let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         self.world.links(self.tick, &places, &self.condition, &mut self.range);
     }
 
     /// Calls `see` with each robot's last command and parameters, for the digest.
-    pub fn deeds(&self, mut see: impl FnMut(&[f32], &[f32])) {
-        if let Crew::Robots(robots) = &self.crew {
+    pub fn each_robot(&self, mut see: impl FnMut(&[f32], &[f32])) {
+        if let Driver::Robots(robots) = &self.driver {
             for (robot, command) in self.commands.iter().enumerate() {
                 if let Some(view) = robots.robot(robot) {
                     see(command.as_ref(), view.wide);
@@ -219,7 +219,7 @@ impl<W: Environment> Flight<W> {
     pub fn tick(&mut self, knobs: &Knobs, see: impl FnOnce(&Self)) -> Result {
         self.before.clear();
         self.before.extend(self.states.iter().map(W::position));
-        self.look(knobs.range);
+        self.find_links(knobs.range);
         self.command(knobs)?;
         see(self);
         self.motors.act(knobs, self.chance, self.members.iter().map(|member| member.id), &mut self.commands);
@@ -287,7 +287,7 @@ pub trait Show {
 impl<W: Environment> Show for Flight<W> {
     fn step(&mut self, knobs: &Knobs, ticks: u32) -> Result {
         (0..ticks).try_for_each(|_| self.tick(knobs, |_| {}))?;
-        self.look(knobs.range);
+        self.find_links(knobs.range);
         Ok(())
     }
 
@@ -298,7 +298,7 @@ impl<W: Environment> Show for Flight<W> {
 
     fn land(&mut self, condition: Scenario, seed: u64) -> Result {
         let mut next = Self::new(self.model, condition, seed, self.controller)?;
-        if let (Crew::Robots(before), Crew::Robots(after)) = (&self.crew, &mut next.crew) {
+        if let (Driver::Robots(before), Driver::Robots(after)) = (&self.driver, &mut next.driver) {
             robots::restore(after, &robots::learned(before));
         }
         *self = next;
@@ -311,12 +311,12 @@ impl<W: Environment> Show for Flight<W> {
         self.states.remove(robot);
         self.before.remove(robot);
         self.motors.remove(robot);
-        match &mut self.crew {
-            Crew::Robots(robots) => robots.remove(robot),
+        match &mut self.driver {
+            Driver::Robots(robots) => robots.remove(robot),
             // Baselines restart with the remaining robots.
-            Crew::Somebody(_) => self.crew = Crew::Somebody(self.somebody()),
+            Driver::Baseline(_) => self.driver = Driver::Baseline(self.baseline()),
         }
-        self.look(self.condition.radius);
+        self.find_links(self.condition.radius);
     }
 
     fn push(&mut self, id: NodeId, push: [f32; 2]) {
@@ -362,7 +362,8 @@ impl<W: Environment> Show for Flight<W> {
             if let Some(told) = told.as_ref().get(layout.velocity.clone()).filter(|told| !told.is_empty()) {
                 velocity = [0, 1, 2].map(|axis| told.get(axis).copied().unwrap_or_default());
             }
-            let gain = if let Crew::Robots(robots) = &self.crew { robots::gain(robots, robot) } else { 1.0 };
+            let gain =
+                if let Driver::Robots(robots) = &self.driver { robots::gain(robots, robot) } else { 1.0 };
             let flags = f32::from(u8::from(member.lies)) + 2.0 * f32::from(u8::from(self.cut && member.east));
             numbers.extend(place.into_iter().chain(velocity).chain([gain, flags, member.id.into()]));
         }
@@ -386,12 +387,12 @@ impl<W: Environment> Show for Flight<W> {
         let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         let (_, [_, close, _]) = closeness(&places, &self.range, |_| true);
         let robots = self.states.len();
-        let (apart, gain) = match &self.crew {
-            Crew::Robots(crew) => {
-                let gains: f64 = (0..robots).map(|robot| f64::from(robots::gain(crew, robot))).sum();
-                (disagreement(crew, robots).unwrap_or_default(), gains / robots.max(1) as f64)
+        let (apart, gain) = match &self.driver {
+            Driver::Robots(swarm) => {
+                let gains: f64 = (0..robots).map(|robot| f64::from(robots::gain(swarm, robot))).sum();
+                (disagreement(swarm, robots).unwrap_or_default(), gains / robots.max(1) as f64)
             }
-            Crew::Somebody(_) => (0.0, 1.0),
+            Driver::Baseline(_) => (0.0, 1.0),
         };
         Figures {
             score: self.world.score(self.tick, &self.states),

@@ -1,6 +1,5 @@
 //! Two swarms with one start and identical disturbances.
 
-use wdgnn_core::task::NodeId;
 use wdgnn_sim::{
     error::{Error, Result},
     model::ModelFile,
@@ -132,24 +131,14 @@ impl Pair {
         self.both().try_for_each(|flight| flight.step(&knobs, ticks))
     }
 
-    /// Removes a robot from both swarms.
-    pub fn kill(&mut self, id: NodeId) {
-        self.both().for_each(|flight| flight.kill(id));
-    }
-
-    /// Pushes a robot in both swarms.
-    pub fn push(&mut self, id: NodeId, change: [f32; 2]) {
-        self.both().for_each(|flight| flight.push(id, change));
-    }
-
-    /// Sets whether a robot lies in both swarms.
-    pub fn set_liar(&mut self, id: NodeId, lies: bool) {
-        self.both().for_each(|flight| flight.set_liar(id, lies));
+    /// Changes both swarms.
+    pub fn each(&mut self, change: impl Fn(&mut dyn Show)) {
+        self.both().for_each(|flight| change(flight.as_mut()));
     }
 
     /// Splits both swarms at the left swarm's median, or joins them again.
     pub fn cut(&mut self, on: bool) {
         let east = self.side(0).filter(|_| on).map(Show::eastern).unwrap_or_default();
-        self.both().for_each(|flight| flight.cut(&east));
+        self.each(|flight| flight.cut(&east));
     }
 }

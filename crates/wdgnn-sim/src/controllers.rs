@@ -159,7 +159,7 @@ impl<W: Environment> EvalConfig<W> {
         if let Some(faults) = &faults {
             faults.check_profile(self.profile, robots)?;
         }
-        let mixed = faults.as_ref().is_some_and(|faults| faults.other_models > 0.0);
+        let mixed = faults.as_ref().is_some_and(|faults| faults.mixed_models > 0.0);
         self.other = mixed.then(|| W::other_model(self.profile)).transpose()?;
         self.faults = faults;
         Ok(())

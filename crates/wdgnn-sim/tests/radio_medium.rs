@@ -11,10 +11,8 @@ use wdgnn_sim::{
     episode::{self, Episode, EpisodeMetrics, Observer},
     error::Result,
     medium::{
-        events::{Events, RobotInterval, RobotTick},
-        faulty_link::RadioFaults,
-        loss::Loss,
-        options::{About, Faults, Liars, Trust},
+        insider::{About, Liars},
+        options::{Faults, Trust},
     },
     profiles::Profile,
     recipe::RecipeName,
@@ -59,11 +57,9 @@ fn sealed_frames_without_faults_equal_messages_in_memory() {
 
 #[test]
 fn losses_affect_only_received_frames() {
-    let radio = |loss| RadioFaults { loss, ..RadioFaults::NONE };
-    let heard = |chance| {
-        let radio = radio(Loss { chance, burst: 1.0 });
-        let counters =
-            flown(Profile::Dot154, Some(Faults { radio, ..Faults::default() })).0.counters.unwrap();
+    let heard = |drop_chance| {
+        let faults = Faults { drop_chance, ..Faults::default() };
+        let counters = flown(Profile::Dot154, Some(faults)).0.counters.unwrap();
         assert_eq!((counters.refused.total(), counters.violations), (0, 0));
         counters.heard as f64
     };
@@ -73,8 +69,7 @@ fn losses_affect_only_received_frames() {
 
 #[test]
 fn removed_robots_are_evicted() {
-    let kills = vec![RobotTick { robot: 3, tick: 100 }];
-    let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
+    let faults = Faults::parse("kill=3@100").unwrap();
     let (flight, last) = flown(Profile::Espnow, Some(faults));
     let before = flown(Profile::Espnow, Some(Faults::default())).1;
     assert_ne!(last[3], before[3]);
@@ -84,8 +79,7 @@ fn removed_robots_are_evicted() {
 
 #[test]
 fn a_restarted_robot_is_back_within_a_few_exchanges() {
-    let reboots = vec![RobotTick { robot: 0, tick: 60 }, RobotTick { robot: 7, tick: 90 }];
-    let faults = Faults { events: Events { reboots, ..Events::default() }, ..Faults::default() };
+    let faults = Faults::parse("reboot=0@60,7@90").unwrap();
     let counters = flown(Profile::Dot154, Some(faults)).0.counters.unwrap();
     assert!(counters.longest_return <= 20, "{} ticks", counters.longest_return);
     assert_eq!(counters.refused.total(), 0, "its frames are of a later boot");
@@ -93,8 +87,7 @@ fn a_restarted_robot_is_back_within_a_few_exchanges() {
 
 #[test]
 fn isolated_robots_receive_and_learn_nothing() {
-    let drops = vec![RobotInterval { robot: 2, from: 10, to: 200 }];
-    let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
+    let faults = Faults::parse("radio-outage=2@10-200").unwrap();
     let counters = flown(Profile::Exact, Some(faults)).0.counters.unwrap();
     // The last frame was received at tick 9 and is valid for 19 ticks: isolated from tick 29 on,
     // constant velocity for a hundred ticks, then slower.

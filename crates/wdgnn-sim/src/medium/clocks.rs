@@ -3,8 +3,6 @@
 //! Robots synchronize clocks that drift or jump ([`super::robot_clock`]). Clocks with a constant
 //! offset only are not synchronized.
 
-use std::str::FromStr;
-
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_link::tdma::{SlotTiming, TickStart};
@@ -12,6 +10,8 @@ use wdgnn_link::tdma::{SlotTiming, TickStart};
 use super::{
     adversary::Adversary,
     events::RobotTick,
+    fault_value::FaultValue,
+    options::Faults,
     robot_clock::{RobotClock, RobotClockConfig},
 };
 use crate::seeds::{Purpose, generator};
@@ -25,32 +25,24 @@ pub struct Jump {
     pub ticks: i32,
 }
 
-impl FromStr for Jump {
-    type Err = String;
+impl FaultValue for Jump {
+    const FORM: &'static str = "ROBOT@TICK:TICKS, such as 3@50:40 or 3@50:-40";
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once(':').and_then(|(moment, ticks)| {
-            Some(Self { moment: moment.parse().ok()?, ticks: ticks.parse().ok()? })
-        });
-        parsed.ok_or_else(|| "ROBOT@TICK:TICKS, such as 3@50:40 or 3@50:-40".into())
+    fn parse(text: &str) -> Option<Self> {
+        let (moment, ticks) = text.split_once(':')?;
+        Some(Self { moment: RobotTick::parse(moment)?, ticks: ticks.parse().ok()? })
     }
-}
 
-/// Clock faults besides constant offsets.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ClockFaults {
-    /// Largest rate error in parts per million.
-    pub drift: f64,
-    /// Clocks that jump.
-    pub jumps: Vec<Jump>,
-    /// Share of ticks that each robot misses.
-    pub skip: f64,
-}
+    fn text(&self) -> String {
+        format!("{}:{}", self.moment.text(), self.ticks)
+    }
 
-impl ClockFaults {
-    /// Returns whether clocks deviate over time and therefore need synchronization.
-    fn need_synchronization(&self) -> bool {
-        self.drift > 0.0 || !self.jumps.is_empty()
+    fn robot(&self) -> Option<usize> {
+        Some(self.moment.robot)
+    }
+
+    fn tick(&self) -> Option<u32> {
+        Some(self.moment.tick)
     }
 }
 
@@ -58,7 +50,9 @@ impl ClockFaults {
 #[derive(Clone, Debug)]
 pub struct Clocks {
     ahead: Vec<u32>,
-    faults: ClockFaults,
+    jumps: Vec<Jump>,
+    /// Share of ticks that each robot misses.
+    missed: f64,
     random: Vec<ChaCha8Rng>,
     /// Synchronized clocks; empty if clocks differ by constant offsets only.
     synchronized: Vec<RobotClock>,
@@ -66,33 +60,33 @@ pub struct Clocks {
 
 impl Clocks {
     /// Creates the clocks of swarm number `swarm`, each `ahead` ticks ahead of the world.
-    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: SlotTiming) -> Self {
+    pub fn new(faults: &Faults, swarm: u64, ahead: Vec<u32>, timing: SlotTiming) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
-            .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
+            .map(|robot| generator(faults.seed, Purpose::Clocks, swarm << 32 | robot))
             .collect();
         let drift = faults.drift * 1.0e-6;
         let mut clock_of = |(robot, (random, first)): (usize, (&mut ChaCha8Rng, &u32))| {
             let rate = if drift > 0.0 { random.random_range(-drift..=drift) } else { 0.0 };
             RobotClock::new(RobotClockConfig { timing, robot, first: *first, rate, seed: random.random() })
         };
-        let synchronized = if faults.need_synchronization() {
+        // Clocks that deviate over time need synchronization.
+        let synchronized = if drift > 0.0 || !faults.time_jump.is_empty() {
             random.iter_mut().zip(&ahead).enumerate().map(&mut clock_of).collect()
         } else {
             Vec::new()
         };
-        Self { ahead, faults: faults.clone(), random, synchronized }
+        Self { ahead, jumps: faults.time_jump.clone(), missed: faults.missed_ticks, random, synchronized }
     }
 
     /// Returns the reading of a robot's clock at the world's tick `tick`.
     ///
     /// Returns `None` if the robot's next tick has not begun or the robot misses this tick.
     pub fn read(&mut self, tick: u32, robot: usize) -> Option<ClockReading> {
-        let ClockFaults { skip, jumps, .. } = &self.faults;
-        let busy = *skip > 0.0 && self.random[robot].random_bool(*skip);
+        let busy = self.missed > 0.0 && self.random[robot].random_bool(self.missed);
         let reading = match self.synchronized.get_mut(robot) {
             None => Some(ClockReading { tick: tick.saturating_add(self.ahead[robot]), went_back: false }),
             Some(clock) => {
-                let now = jumps.iter().filter(|jump| jump.moment == RobotTick { robot, tick });
+                let now = self.jumps.iter().filter(|jump| jump.moment == RobotTick { robot, tick });
                 now.for_each(|jump| clock.jump(jump.ticks));
                 clock
                     .begin_tick(tick)
@@ -141,22 +135,20 @@ mod tests {
     const TIMING: SlotTiming =
         SlotTiming { period: 10_000, interval: 1, slots: 31, lead: 0, slot: 0, delay: 0, retry: 0 };
 
-    fn shown(faults: &ClockFaults, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
-        let mut clocks = Clocks::new(faults, seed, 0, vec![ahead], TIMING);
+    fn shown(faults: &str, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
+        let faults = Faults { seed, ..Faults::parse(faults).unwrap() };
+        let mut clocks = Clocks::new(&faults, 0, vec![ahead], TIMING);
         (0..ticks).map(|tick| clocks.read(tick, 0).map(|shown| shown.tick)).collect()
     }
 
     #[test]
     fn a_clock_without_faults_has_a_constant_offset() {
-        assert_eq!(shown(&ClockFaults::default(), 0, 3, 3), [3, 4, 5].map(Some));
+        assert_eq!(shown("", 0, 3, 3), [3, 4, 5].map(Some));
     }
 
     #[test]
     fn a_clock_keeps_its_jump_without_received_frames() {
-        let shown = |jump: &str| {
-            let jumps = [jump, "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
-            shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 5, 6)
-        };
+        let shown = |jump: &str| shown(&format!("time-jump={jump},1@0:7"), 0, 5, 6);
         assert_eq!(shown("0@2:40"), [5, 6, 47, 48, 49, 50].map(Some));
         // A robot never repeats a tick, and misses one while its clock is corrected.
         assert_eq!(shown("0@2:-40"), [Some(5), Some(6), None, Some(7), Some(8), Some(9)]);
@@ -166,7 +158,7 @@ mod tests {
     fn drifting_clocks_never_repeat_a_tick_and_stay_within_bounds() {
         let mut fast = 0;
         for seed in 0..20 {
-            let shown = shown(&ClockFaults { drift: 10_000.0, ..ClockFaults::default() }, seed, 0, 1001);
+            let shown = shown("drift=10000", seed, 0, 1001);
             let ticks: Vec<u32> = shown.iter().copied().flatten().collect();
             assert!(ticks.is_sorted_by(|a, b| a < b), "{ticks:?}");
             let last = *ticks.last().unwrap();
@@ -179,19 +171,9 @@ mod tests {
 
     #[test]
     fn a_robot_misses_its_share_of_ticks_while_its_clock_runs() {
-        let shown = shown(&ClockFaults { skip: 0.3, ..ClockFaults::default() }, 0, 0, 2000);
+        let shown = shown("missed-ticks=0.3", 0, 0, 2000);
         let skipped = shown.iter().filter(|shown| shown.is_none()).count();
         assert!((540..660).contains(&skipped), "{skipped} of 2000");
         assert!(shown.iter().zip(0..).all(|(shown, tick)| shown.is_none_or(|shown| shown == tick)));
-    }
-
-    #[test]
-    fn jump_arguments_round_trip() {
-        for typed in ["3@50:40", "0@1:-7"] {
-            assert_eq!(typed.parse::<Jump>().unwrap().to_string(), typed);
-        }
-        for bad in ["", "3@50", "3:40", "3@50:x", "x@50:1"] {
-            assert!(bad.parse::<Jump>().unwrap_err().contains("3@50:40"), "{bad}");
-        }
     }
 }

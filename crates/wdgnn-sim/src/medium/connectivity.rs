@@ -4,6 +4,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
+    events::covers,
     loss::{Channels, Loss},
     options::Faults,
 };
@@ -46,10 +47,10 @@ impl Connectivity {
 
     /// Returns whether frames from one robot can reach another one at this tick.
     pub fn carries(&self, faults: &Faults, tick: u32, from: usize, to: usize) -> bool {
-        let events = &faults.events;
+        let is_out = |robot| covers(&faults.radio_outage, robot, tick);
         let apart = faults.partition.as_ref().is_some_and(|ticks| ticks.contains(&tick))
             && self.sides[from] != self.sides[to];
-        !(apart || events.silent(from, tick) || events.silent(to, tick) || self.one_way(faults, from, to))
+        !(apart || is_out(from) || is_out(to) || self.one_way(faults, from, to))
     }
 
     /// Returns whether this direction of a link carries nothing, for the whole episode.
@@ -72,7 +73,7 @@ impl Connectivity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{links::Links, medium::options::Bursts};
+    use crate::links::Links;
 
     fn scene(tick: u32, links: &Links) -> Scene<'_, ()> {
         Scene { tick, states: &[], places: &[], links }
@@ -96,8 +97,7 @@ mod tests {
 
     #[test]
     fn interference_has_its_share_of_ticks_and_its_burst_length() {
-        let interference = Some(Bursts { share: 0.2, ticks: 5 });
-        let faults = Faults { interference, ..Faults::default() };
+        let faults = Faults::parse("interference=0.2:5").unwrap();
         let (mut connectivity, links) = (Connectivity::new(&faults, 0), Links::default());
         let jammed: Vec<bool> = (0..20_000)
             .map(|tick| {

@@ -1,5 +1,7 @@
 //! Frame delivery in one swarm: receivers of each frame, attackers and liars.
 
+use std::sync::Arc;
+
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::NodeId;
@@ -16,14 +18,15 @@ use super::{
     faulty_link::FaultyLink,
     heading,
     impostor::{Impostor, impostor},
-    insider::Lie,
+    insider::{About, Lie},
     key_operator::KeyOperator,
-    options::{About, Faults},
+    motors,
+    options::Faults,
     replay_attack::ReplayAttack,
     robot_clock,
     robot_config::SharedConfig,
     rx_queue::RxQueue,
-    shares,
+    sensors, shares,
 };
 use crate::{
     error::Result,
@@ -91,6 +94,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
         let liars = liars(faults, robots, &mut random);
         let reader = adversary.reader();
         let mut lies = 0;
+        let shared = Arc::new(faults.clone());
         let (mut radios, mut ahead) = (Vec::with_capacity(robots), Vec::with_capacity(robots));
         for (robot, is_liar) in liars.iter().enumerate() {
             if *is_liar {
@@ -98,12 +102,12 @@ impl<'a, T: SimTask> Medium<'a, T> {
                 lies += 1;
             }
             let own = generator(faults.seed, Purpose::Air, swarm << 32 | robot as u64);
-            let air = FaultyLink::new(RxQueue::default(), faults.radio, reader, own);
+            let air = FaultyLink::new(RxQueue::default(), shared.clone(), reader, own);
             radios.push(ReplayAttack::new(air, faults.replay));
             ahead.push(random.random_range(0..=2 * faults.skew));
         }
         let timing = robot_clock::timing(common.task().period(), common.robot.exchange_interval);
-        let clocks = Clocks::new(&faults.clocks, faults.seed, swarm, ahead, timing);
+        let clocks = Clocks::new(faults, swarm, ahead, timing);
         let contention = adversary
             .radio()
             .filter(|_| faults.collisions)
@@ -219,17 +223,17 @@ pub fn excluded_robots(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> 
     let mut excluded =
         liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | SWARM_STREAM));
     let lots = [
-        faults.drives.failing(faults.seed, swarm, robots),
-        faults.senses.failing(faults.seed, swarm, robots),
-        heading::affected_robots(faults.senses.heading, faults.seed, swarm, robots),
+        motors::failing(faults, swarm, robots),
+        sensors::failing(faults, swarm, robots),
+        heading::affected_robots(faults, swarm, robots),
         late_robots(faults, swarm, robots),
     ];
     for lot in lots {
         excluded.iter_mut().zip(lot).for_each(|(excluded, drawn)| *excluded |= drawn);
     }
-    let gone = faults.events.kills.iter().map(|kill| kill.robot);
-    let silent = faults.events.drops.iter().map(|drop| drop.robot);
-    let expelled = faults.expelled.iter().copied();
+    let gone = faults.kill.iter().map(|kill| kill.robot);
+    let silent = faults.radio_outage.iter().map(|drop| drop.robot);
+    let expelled = faults.expel.iter().copied();
     gone.chain(silent)
         .chain(expelled)
         .chain(impostor(faults, swarm, robots))

@@ -1,15 +1,8 @@
 //! Text forms of fault values: `0.3`, `3@50`, `frozen:0.1@50`.
 
-use std::{fmt::Display, ops::Range, str::FromStr};
+use std::{ops::Range, str::FromStr};
 
-use super::{
-    clocks::Jump,
-    events::{RobotInterval, RobotTick},
-    heading::HeadingError,
-    motors::MotorFault,
-    options::{Bursts, Delay, Join, Liars},
-    sensors::SensorFault,
-};
+use super::shares::share;
 use crate::option_range::OptionRange;
 
 /// A field of [`Faults`](super::options::Faults) with a text form.
@@ -19,15 +12,21 @@ pub trait FaultField {
     /// Text that [`FaultField::read`] accepts; empty for no value.
     fn text(&self) -> String;
     /// Robots that the value names.
-    fn robots(&self) -> Vec<usize>;
+    fn robots(&self) -> Vec<usize> {
+        Vec::new()
+    }
     /// Ticks at which the fault begins.
-    fn ticks(&self) -> Vec<u32>;
+    fn ticks(&self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// One value with a text form.
 pub trait FaultValue: Sized {
-    /// Parses a value. An error is the constraint.
-    fn parse(text: &str, range: Option<OptionRange>) -> Result<Self, String>;
+    /// Constraint that an invalid text violates.
+    const FORM: &'static str;
+    /// Parses a value.
+    fn parse(text: &str) -> Option<Self>;
     /// Text that [`FaultValue::parse`] accepts.
     fn text(&self) -> String;
     /// Robot that the value names.
@@ -38,11 +37,24 @@ pub trait FaultValue: Sized {
     fn tick(&self) -> Option<u32> {
         None
     }
+    /// Parses a value within a range. An error is the constraint.
+    fn read(text: &str, range: Option<OptionRange>) -> Result<Self, String> {
+        if let Some(range) = range {
+            range.parse::<f64>(text)?;
+        }
+        Self::parse(text).ok_or_else(|| Self::FORM.to_owned())
+    }
+}
+
+/// Splits a text at a separator and parses both parts.
+pub fn pair<A: FromStr, B: FromStr>(text: &str, separator: char) -> Option<(A, B)> {
+    let (first, second) = text.split_once(separator)?;
+    Some((first.parse().ok()?, second.parse().ok()?))
 }
 
 impl<T: FaultValue> FaultField for Option<T> {
     fn read(&mut self, text: &str, range: Option<OptionRange>) -> Result<(), String> {
-        *self = Some(T::parse(text, range)?);
+        *self = Some(T::read(text, range)?);
         Ok(())
     }
 
@@ -62,7 +74,7 @@ impl<T: FaultValue> FaultField for Option<T> {
 /// A list: values separated by commas. Reading appends.
 impl<T: FaultValue> FaultField for Vec<T> {
     fn read(&mut self, text: &str, range: Option<OptionRange>) -> Result<(), String> {
-        let values = text.split(',').map(|part| T::parse(part.trim(), range));
+        let values = text.split(',').map(|part| T::read(part.trim(), range));
         self.extend(values.collect::<Result<Self, _>>()?);
         Ok(())
     }
@@ -80,45 +92,44 @@ impl<T: FaultValue> FaultField for Vec<T> {
     }
 }
 
-/// Parses a number within a range.
-fn number<T: FromStr>(text: &str, range: Option<OptionRange>) -> Result<T, String> {
-    range.unwrap_or(OptionRange::whole(0, u32::MAX.into())).parse(text)
-}
-
+/// Implements both traits for numbers. An optional number is a robot or a tick if it is so declared.
 macro_rules! numbers {
-    ($($number:ty),+) => {$(
+    ($($number:ty, $form:literal $(, $names:ident -> $named:ty)?;)+) => {$(
         impl FaultValue for $number {
-            fn parse(text: &str, range: Option<OptionRange>) -> Result<Self, String> {
-                number(text, range)
+            const FORM: &'static str = $form;
+
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
             }
 
             fn text(&self) -> String {
                 self.to_string()
             }
+
+            $(fn $names(&self) -> Option<$named> {
+                Some(*self)
+            })?
         }
 
         impl FaultField for $number {
             fn read(&mut self, text: &str, range: Option<OptionRange>) -> Result<(), String> {
-                *self = number(text, range)?;
+                *self = FaultValue::read(text, range)?;
                 Ok(())
             }
 
             fn text(&self) -> String {
                 self.to_string()
             }
-
-            fn robots(&self) -> Vec<usize> {
-                Vec::new()
-            }
-
-            fn ticks(&self) -> Vec<u32> {
-                Vec::new()
-            }
         }
     )+};
 }
 
-numbers!(f32, f64, u32, usize);
+numbers! {
+    f32, "a number";
+    f64, "a number";
+    u32, "a whole number between 0 and 4294967295", tick -> u32;
+    usize, "a whole number between 0 and 4294967295", robot -> usize;
+}
 
 impl FaultField for bool {
     fn read(&mut self, text: &str, _: Option<OptionRange>) -> Result<(), String> {
@@ -129,21 +140,14 @@ impl FaultField for bool {
     fn text(&self) -> String {
         self.to_string()
     }
-
-    fn robots(&self) -> Vec<usize> {
-        Vec::new()
-    }
-
-    fn ticks(&self) -> Vec<u32> {
-        Vec::new()
-    }
 }
 
 impl FaultValue for Range<u32> {
-    fn parse(text: &str, _: Option<OptionRange>) -> Result<Self, String> {
-        let parsed = text.split_once('-').and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-        let ticks = parsed.filter(|ticks: &Self| !ticks.is_empty());
-        ticks.ok_or_else(|| "FROM-TO in ticks, such as 50-150".into())
+    const FORM: &'static str = "FROM-TO in ticks, such as 50-150";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (start, end) = pair(text, '-')?;
+        (start < end).then_some(start..end)
     }
 
     fn text(&self) -> String {
@@ -155,64 +159,51 @@ impl FaultValue for Range<u32> {
     }
 }
 
-macro_rules! values {
-    ($($value:ty { $robot:expr, $tick:expr })+) => {$(
-        impl FaultValue for $value {
-            fn parse(text: &str, _: Option<OptionRange>) -> Result<Self, String> {
-                text.parse()
-            }
-
-            fn text(&self) -> String {
-                self.to_string()
-            }
-
-            fn robot(&self) -> Option<usize> {
-                let robot: fn(&Self) -> Option<usize> = $robot;
-                robot(self)
-            }
-
-            fn tick(&self) -> Option<u32> {
-                let tick: fn(&Self) -> Option<u32> = $tick;
-                tick(self)
-            }
-        }
-    )+};
+/// Share of frames or of the time, and a number of ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShareTicks {
+    /// Share of delayed frames, or of the time in bursts.
+    pub share: f64,
+    /// Largest delay, or mean length of a burst, in ticks.
+    pub ticks: u32,
 }
 
-values! {
-    RobotTick { |at| Some(at.robot), |at| Some(at.tick) }
-    RobotInterval { |at| Some(at.robot), |at| Some(at.from) }
-    Jump { |jump| Some(jump.moment.robot), |jump| Some(jump.moment.tick) }
-    Join { |_| None, |join| Some(join.tick) }
-    SensorFault { |_| None, |fault| Some(fault.tick) }
-    MotorFault { |_| None, |fault| Some(fault.tick) }
-    HeadingError { |_| None, |_| None }
-    Delay { |_| None, |_| None }
-    Bursts { |_| None, |_| None }
-    Liars { |_| None, |_| None }
+impl FaultValue for ShareTicks {
+    const FORM: &'static str = "SHARE:TICKS with a share between 0 and 1, such as 0.2:5";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (part, ticks) = text.split_once(':')?;
+        let ticks = ticks.parse().ok().filter(|ticks| *ticks > 0)?;
+        Some(Self { share: share(part)?, ticks })
+    }
+
+    fn text(&self) -> String {
+        format!("{}:{}", self.share, self.ticks)
+    }
 }
 
-/// Implements `Display` for types of this module's parents.
-macro_rules! display {
-    ($($value:ty: |$this:ident| $text:expr;)+) => {$(
-        impl Display for $value {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let $this = self;
-                formatter.write_str(&$text)
-            }
-        }
-    )+};
+/// Share of the swarm from a tick on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShareAt {
+    /// Share of the swarm.
+    pub share: f64,
+    /// First tick.
+    pub tick: u32,
 }
 
-display! {
-    RobotTick: |at| format!("{}@{}", at.robot, at.tick);
-    RobotInterval: |at| format!("{}@{}-{}", at.robot, at.from, at.to);
-    Jump: |jump| format!("{}:{}", jump.moment, jump.ticks);
-    Join: |join| format!("{}@{}", join.share, join.tick);
-    SensorFault: |fault| fault.words();
-    MotorFault: |fault| fault.words();
-    HeadingError: |error| error.words();
-    Delay: |delay| format!("{}:{}", delay.share, delay.ticks);
-    Bursts: |bursts| format!("{}:{}", bursts.share, bursts.ticks);
-    Liars: |liars| liars.words();
+impl FaultValue for ShareAt {
+    const FORM: &'static str = "SHARE@TICK with a share between 0 and 1, such as 0.2@100";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (part, tick) = text.split_once('@')?;
+        Some(Self { share: share(part)?, tick: tick.parse().ok()? })
+    }
+
+    fn text(&self) -> String {
+        format!("{}@{}", self.share, self.tick)
+    }
+
+    fn tick(&self) -> Option<u32> {
+        Some(self.tick)
+    }
 }

@@ -1,37 +1,18 @@
 //! Frame source with faults: loss, corruption, duplication and delay.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_link::header::FrameId;
 
 use super::{
+    fault_value::ShareTicks,
     loss::{Channels, Loss},
-    options::Delay,
+    options::Faults,
     rx_queue::FrameSource,
 };
 use crate::scene::Frame;
-
-/// Faults of received frames. Probabilities are per frame and receiver.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RadioFaults {
-    /// Frame loss.
-    pub loss: Loss,
-    /// Probability that a frame is corrupted, from one bit to all bytes.
-    pub corrupt: f64,
-    /// Probability that a frame arrives twice.
-    pub duplicate: f64,
-    /// Share of frames that arrive late, and their largest delay in receive windows.
-    pub delay: Option<Delay>,
-    /// Delay that an attacker adds to every frame, in receive windows.
-    pub hold_back: u32,
-}
-
-impl RadioFaults {
-    /// No faults.
-    pub const NONE: Self = Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: None, hold_back: 0 };
-}
 
 /// Frame source with faults.
 ///
@@ -39,7 +20,7 @@ impl RadioFaults {
 #[derive(Clone, Debug)]
 pub struct FaultyLink<E> {
     inner: E,
-    faults: RadioFaults,
+    faults: Arc<Faults>,
     sender: fn(&[u8], u32) -> Option<FrameId>,
     random: ChaCha8Rng,
     channels: Channels,
@@ -56,7 +37,7 @@ impl<E: FrameSource> FaultyLink<E> {
     /// `sender` reads the sender of a frame, since each link has its own loss bursts.
     pub fn new(
         inner: E,
-        faults: RadioFaults,
+        faults: Arc<Faults>,
         sender: fn(&[u8], u32) -> Option<FrameId>,
         random: ChaCha8Rng,
     ) -> Self {
@@ -122,21 +103,27 @@ impl<E: FrameSource> FrameSource for FaultyLink<E> {
                 return next_due;
             };
             let sender = (self.sender)(&frame, 0).map_or(0, |identity| identity.sender);
-            let loss = self.faults.loss;
+            let Faults { drop_chance, burst, delay, attack_delay, duplicate_chance, corrupt_chance, .. } =
+                *self.faults;
+            let loss = Loss { chance: drop_chance, burst };
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
             }
-            let Delay { share, ticks } = self.faults.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
-            let delay = if self.draw(share) { self.random.random_range(1..=ticks.max(1)) } else { 0 };
-            let windows = delay + self.faults.hold_back;
+            let delay = match delay {
+                Some(ShareTicks { share, ticks }) if self.draw(share) => {
+                    self.random.random_range(1..=ticks.max(1))
+                }
+                _ => 0,
+            };
+            let windows = delay + attack_delay;
             if windows > 0 {
                 self.delayed.push((self.window + windows, frame));
                 continue;
             }
-            if self.draw(self.faults.duplicate) {
+            if self.draw(duplicate_chance) {
                 self.duplicates.push_back(frame.clone());
             }
-            return Some(if self.draw(self.faults.corrupt) { self.corrupt(&frame) } else { frame });
+            return Some(if self.draw(corrupt_chance) { self.corrupt(&frame) } else { frame });
         }
     }
 }
@@ -152,7 +139,8 @@ mod tests {
     /// Frames received in `windows` receive windows.
     ///
     /// One frame is sent in each: its window's number, eight times.
-    fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
+    fn heard(faults: &str, windows: u8) -> Vec<Vec<Vec<u8>>> {
+        let faults = Arc::new(Faults::parse(faults).unwrap());
         let random = generator(4, Purpose::Air, 0);
         let mut radio = FaultyLink::new(RxQueue::default(), faults, |_, _| None, random);
         (0..windows)
@@ -165,21 +153,20 @@ mod tests {
 
     #[test]
     fn without_faults_every_frame_arrives_in_its_window() {
-        for (window, frames) in heard(RadioFaults::NONE, 100).iter().enumerate() {
+        for (window, frames) in heard("", 100).iter().enumerate() {
             assert_eq!(frames, &[[window as u8; 8]]);
         }
     }
 
     #[test]
     fn lost_frames_do_not_arrive() {
-        let faults = RadioFaults { loss: Loss { chance: 0.3, burst: 1.0 }, ..RadioFaults::NONE };
-        let arrived = heard(faults, 250).iter().filter(|frames| !frames.is_empty()).count();
+        let arrived = heard("drop-chance=0.3", 250).iter().filter(|frames| !frames.is_empty()).count();
         assert!((155..195).contains(&arrived), "{arrived} of 250");
     }
 
     #[test]
     fn duplicated_frames_arrive_twice_and_unchanged() {
-        let frames = heard(RadioFaults { duplicate: 0.5, ..RadioFaults::NONE }, 200);
+        let frames = heard("duplicate-chance=0.5", 200);
         assert!(frames.iter().all(|window| window.iter().all(|frame| *frame == window[0])));
         let twice = frames.iter().filter(|window| window.len() == 2).count();
         assert!((80..120).contains(&twice), "{twice} of 200");
@@ -188,8 +175,7 @@ mod tests {
 
     #[test]
     fn late_frames_arrive_within_the_largest_delay() {
-        let frames =
-            heard(RadioFaults { delay: Some(Delay { share: 0.5, ticks: 3 }), ..RadioFaults::NONE }, 200);
+        let frames = heard("delay=0.5:3", 200);
         let delays: Vec<usize> = (0..)
             .zip(&frames)
             .flat_map(|(window, frames)| frames.iter().map(move |frame| window - usize::from(frame[0])))
@@ -201,14 +187,14 @@ mod tests {
 
     #[test]
     fn frames_held_back_arrive_in_order_after_the_delay() {
-        let frames = heard(RadioFaults { hold_back: 3, ..RadioFaults::NONE }, 50);
+        let frames = heard("attack-delay=3", 50);
         assert!(frames[..3].iter().all(Vec::is_empty));
         assert!((0..).zip(&frames[3..]).all(|(window, frames)| *frames == [[window; 8]]));
     }
 
     #[test]
     fn corrupted_frames_always_differ_from_the_original() {
-        let frames = heard(RadioFaults { corrupt: 1.0, ..RadioFaults::NONE }, 250);
+        let frames = heard("corrupt-chance=1", 250);
         assert!((0..).zip(&frames).all(|(window, frames)| frames[0] != [window; 8]));
         assert!(frames.iter().any(|frames| frames[0].len() < 8), "some are truncated");
         let one_bit = |window: u8, frame: &[u8]| {
@@ -219,13 +205,8 @@ mod tests {
 
     #[test]
     fn equal_seeds_give_equal_faults() {
-        let faults = RadioFaults {
-            loss: Loss { chance: 0.2, burst: 4.0 },
-            corrupt: 0.1,
-            duplicate: 0.2,
-            delay: Some(Delay { share: 0.2, ticks: 5 }),
-            hold_back: 1,
-        };
+        let faults =
+            "drop-chance=0.2 burst=4 corrupt-chance=0.1 duplicate-chance=0.2 delay=0.2:5 attack-delay=1";
         assert_eq!(heard(faults, 200), heard(faults, 200));
     }
 }

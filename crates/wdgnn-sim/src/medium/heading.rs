@@ -2,11 +2,13 @@
 //!
 //! The sensed velocity is rotated by an angle, the command by its opposite.
 
-use std::str::FromStr;
-
 use rand::RngExt as _;
 
-use super::shares::{self, share};
+use super::{
+    fault_value::FaultValue,
+    options::Faults,
+    shares::{self, share},
+};
 use crate::seeds::{Purpose, generator};
 
 /// Heading error of a share of the swarm.
@@ -18,24 +20,18 @@ pub struct HeadingError {
     pub share: f64,
 }
 
-impl HeadingError {
-    /// Formats the error as a command-line argument.
-    pub fn words(&self) -> String {
-        format!("{}:{}", self.degrees, self.share)
+impl FaultValue for HeadingError {
+    const FORM: &'static str =
+        "DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (degrees, part) = text.split_once(':')?;
+        let degrees = degrees.parse().ok().filter(|degrees| (0.0..=180.0).contains(degrees))?;
+        Some(Self { degrees, share: share(part)? })
     }
-}
 
-impl FromStr for HeadingError {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once(':').and_then(|(degrees, part)| {
-            let degrees = degrees.parse().ok().filter(|degrees| (0.0..=180.0).contains(degrees))?;
-            Some(Self { degrees, share: share(part)? })
-        });
-        parsed.ok_or_else(|| {
-            "DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2".into()
-        })
+    fn text(&self) -> String {
+        format!("{}:{}", self.degrees, self.share)
     }
 }
 
@@ -43,11 +39,11 @@ impl FromStr for HeadingError {
 pub type Rotation = Option<[f32; 2]>;
 
 /// Draws the rotation of each robot of swarm number `swarm`, with a random sign.
-pub fn draw_rotations(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
-    let affected = affected_robots(error, seed, swarm, robots);
-    let degrees = error.map_or(0.0, |error| error.degrees);
+pub fn draw_rotations(faults: &Faults, swarm: u64, robots: usize) -> Vec<Rotation> {
+    let affected = affected_robots(faults, swarm, robots);
+    let degrees = faults.heading_error.map_or(0.0, |error| error.degrees);
     // Signs have their own random stream.
-    let mut random = generator(seed, Purpose::Headings, swarm | 1 << 63);
+    let mut random = generator(faults.seed, Purpose::Headings, swarm | 1 << 63);
     let signs: Vec<f32> = affected.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
     let turn = |(affected, sign): (&bool, f32)| {
         let angle = sign * degrees.to_radians();
@@ -57,8 +53,9 @@ pub fn draw_rotations(error: Option<HeadingError>, seed: u64, swarm: u64, robots
 }
 
 /// Draws the robots with a heading error.
-pub fn affected_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
-    shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
+pub fn affected_robots(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
+    let share = faults.heading_error.map(|error| error.share);
+    shares::of(share, faults.seed, Purpose::Headings, swarm, robots)
 }
 
 /// Rotates a vector in the plane of its first two axes.
@@ -84,8 +81,8 @@ mod tests {
 
     #[test]
     fn a_share_of_robots_is_rotated_in_either_direction() {
-        let error = Some(HeadingError { degrees: 30.0, share: 0.4 });
-        let rotations: Vec<[f32; 2]> = draw_rotations(error, 3, 0, 50).into_iter().flatten().collect();
+        let faults = Faults { seed: 3, ..Faults::parse("heading-error=30:0.4").unwrap() };
+        let rotations: Vec<[f32; 2]> = draw_rotations(&faults, 0, 50).into_iter().flatten().collect();
         assert_eq!(rotations.len(), 20);
         assert!(
             rotations
@@ -95,13 +92,5 @@ mod tests {
         assert!(
             rotations.iter().any(|[_, sine]| *sine > 0.0) && rotations.iter().any(|[_, sine]| *sine < 0.0)
         );
-    }
-
-    #[test]
-    fn heading_error_arguments_round_trip() {
-        assert_eq!("30:0.2".parse::<HeadingError>().unwrap().words(), "30:0.2");
-        for bad in ["", "30", "x:0.2", "200:0.2", "30:2", "-5:0.1"] {
-            assert!(bad.parse::<HeadingError>().unwrap_err().contains("30:0.2"), "{bad}");
-        }
     }
 }

@@ -7,10 +7,7 @@
 use rand::RngExt as _;
 use wdgnn_core::task::{NodeId, State};
 
-use super::{
-    adversary::Adversary,
-    options::{BESIDE_METRES, Faults},
-};
+use super::{adversary::Adversary, options::Faults};
 use crate::{
     scene::{Frame, Scene, StateLayout},
     seeds::{Purpose, generator},
@@ -21,6 +18,8 @@ use crate::{
 /// The largest values exceed what receivers accept; the smaller ones are tried for receivers that
 /// reject them.
 const AHEAD_TICKS: [u32; 4] = [50, 10, 2, 0];
+/// Default distance of invented robots from the victim in meters.
+const SYBIL_METRES: f32 = 0.5;
 /// Robots impersonated in one tick, few enough that receivers examine all frames.
 const ADDRESSES_PER_TICK: usize = 50;
 
@@ -43,7 +42,8 @@ impl Impostor {
     /// Creates the impostor of swarm number `swarm`, if the faults include one.
     pub fn new(faults: &Faults, layout: &StateLayout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
-        let (spoof, sybil, distance) = (faults.spoof, faults.sybil, faults.sybil_at.unwrap_or(BESIDE_METRES));
+        let (spoof, sybil, distance) =
+            (faults.spoof, faults.sybil, faults.sybil_distance.unwrap_or(SYBIL_METRES));
         Some(Self {
             robot,
             robots,

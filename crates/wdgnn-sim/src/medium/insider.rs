@@ -4,6 +4,61 @@ use std::ops::Range;
 
 use wdgnn_core::{filter::DelayLines, message::Message, task::State, tensor::Tensor};
 
+use super::{fault_value::FaultValue, shares::share};
+
+/// Subject of a lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum About {
+    /// Position, velocity or taps.
+    State,
+    /// Wide parameters.
+    Parameters,
+    /// Velocity or taps, within the accepted range.
+    Subtle,
+    /// Velocity, by a speed per axis in m/s.
+    Velocity(f32),
+}
+
+/// Lying insiders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Liars {
+    /// Subject.
+    pub about: About,
+    /// Share of the swarm.
+    pub share: f64,
+}
+
+impl FaultValue for Liars {
+    const FORM: &'static str = "STATE:SHARE, PARAMETERS:SHARE, SUBTLE:SHARE or VELOCITY:SHARE@M/S \
+        with a share between 0 and 1, such as STATE:0.1";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (name, rest) = text.split_once(':')?;
+        if name.eq_ignore_ascii_case("VELOCITY") {
+            let (part, speed) = rest.split_once('@')?;
+            let speed = speed.parse().ok().filter(|speed: &f32| speed.is_finite())?;
+            return Some(Self { about: About::Velocity(speed), share: share(part)? });
+        }
+        let about = match name.to_ascii_uppercase().as_str() {
+            "STATE" => About::State,
+            "PARAMETERS" => About::Parameters,
+            "SUBTLE" => About::Subtle,
+            _ => return None,
+        };
+        Some(Self { about, share: share(rest)? })
+    }
+
+    fn text(&self) -> String {
+        let Self { about, share } = self;
+        match about {
+            About::State => format!("STATE:{share}"),
+            About::Parameters => format!("PARAMETERS:{share}"),
+            About::Subtle => format!("SUBTLE:{share}"),
+            About::Velocity(speed) => format!("VELOCITY:{share}@{speed}"),
+        }
+    }
+}
+
 /// False data in a liar's frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lie {

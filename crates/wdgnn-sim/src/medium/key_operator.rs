@@ -62,7 +62,7 @@ impl KeyOperator {
     /// Authentication tags have `tag` bytes.
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
         let active = faults.rekey.clone()?;
-        let remaining = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
+        let remaining = || (0..robots).filter(|robot| !faults.expel.contains(robot));
         Some(Self {
             frames: update_frames(remaining(), active.end, tag),
             receiver: remaining().next()?,

@@ -15,11 +15,6 @@ pub struct Loss {
     pub burst: f64,
 }
 
-impl Loss {
-    /// No loss.
-    pub const NONE: Self = Self { chance: 0.0, burst: 1.0 };
-}
-
 /// Gilbert–Elliott states of one receiver's links.
 ///
 /// A bad link loses every frame, a good link loses none.

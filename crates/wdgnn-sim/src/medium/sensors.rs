@@ -1,33 +1,19 @@
 //! Sensor faults: noise, bias, heading errors, frozen and lost sensors.
 
-use std::str::FromStr;
-
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::State;
 
 use super::{
-    heading::{HeadingError, Rotation, draw_rotations, rotate},
-    shares::{self, share_at},
+    fault_value::{FaultValue, ShareAt},
+    heading::{Rotation, draw_rotations, rotate},
+    options::Faults,
+    shares,
 };
 use crate::{
     scene::StateLayout,
     seeds::{Purpose, generator},
 };
-
-/// Standard deviations of sensor errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Noise {
-    /// Standard deviation of a position, per axis, in meters.
-    pub position: f32,
-    /// Standard deviation of a velocity, per axis, in m/s.
-    pub velocity: f32,
-}
-
-impl Noise {
-    /// No errors.
-    pub const NONE: Self = Self { position: 0.0, velocity: 0.0 };
-}
 
 /// Sensor failure of a share of the swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,52 +26,35 @@ pub struct SensorFault {
     pub tick: u32,
 }
 
-impl SensorFault {
-    /// Formats the fault as a command-line argument.
-    pub fn words(&self) -> String {
+impl FaultValue for SensorFault {
+    const FORM: &'static str =
+        "frozen:SHARE@TICK or lost:SHARE@TICK with a share between 0 and 1, such as frozen:0.1@50";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (name, rest) = text.split_once(':')?;
+        let lost = name.eq_ignore_ascii_case("lost");
+        let ShareAt { share, tick } = ShareAt::parse(rest)?;
+        (lost || name.eq_ignore_ascii_case("frozen")).then_some(Self { lost, share, tick })
+    }
+
+    fn text(&self) -> String {
         format!("{}:{}@{}", if self.lost { "lost" } else { "frozen" }, self.share, self.tick)
     }
-}
 
-impl FromStr for SensorFault {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once(':').and_then(|(name, rest)| {
-            let lost = name.eq_ignore_ascii_case("lost");
-            let (share, tick) = share_at(rest)?;
-            (lost || name.eq_ignore_ascii_case("frozen")).then_some(Self { lost, share, tick })
-        });
-        parsed.ok_or_else(|| {
-            "frozen:SHARE@TICK or lost:SHARE@TICK with a share between 0 and 1, such as frozen:0.1@50".into()
-        })
+    fn tick(&self) -> Option<u32> {
+        Some(self.tick)
     }
 }
 
-/// Sensor faults of a swarm.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SenseFaults {
-    /// Errors drawn at every tick.
-    pub noise: Noise,
-    /// Constant errors, drawn once per robot.
-    pub bias: Noise,
-    /// Heading errors, if any.
-    pub heading: Option<HeadingError>,
-    /// Sensor failure, if any.
-    pub sensor: Option<SensorFault>,
-}
-
-impl SenseFaults {
-    /// Draws the robots of swarm number `swarm` whose sensors fail.
-    pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
-        shares::of(self.sensor.map(|fault| fault.share), seed, Purpose::Sensors, swarm, robots)
-    }
+/// Draws the robots of swarm number `swarm` whose sensors fail.
+pub fn failing(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
+    shares::of(faults.sensor.map(|fault| fault.share), faults.seed, Purpose::Sensors, swarm, robots)
 }
 
 /// Sensors of a swarm, each with its own errors.
 #[derive(Clone, Debug)]
 pub struct Senses<S> {
-    faults: SenseFaults,
+    faults: Faults,
     layout: StateLayout,
     random: Vec<ChaCha8Rng>,
     /// Constant errors of each robot in standard deviations: position, then velocity.
@@ -98,17 +67,18 @@ pub struct Senses<S> {
 
 impl<S: State> Senses<S> {
     /// Creates the sensors of swarm number `swarm`.
-    pub fn new(faults: &SenseFaults, seed: u64, layout: StateLayout, swarm: u64, robots: usize) -> Self {
+    pub fn new(faults: &Faults, layout: StateLayout, swarm: u64, robots: usize) -> Self {
+        let seed = faults.seed;
         let streams =
             |purpose| (0..robots as u64).map(move |robot| generator(seed, purpose, swarm << 32 | robot));
         let numbers = layout.position.len() + layout.velocity.len();
         let bias = |mut random: ChaCha8Rng| (0..numbers).map(|_| normal(&mut random)[0]).collect();
         Self {
-            faults: *faults,
+            faults: faults.clone(),
             random: streams(Purpose::Senses).collect(),
             biases: streams(Purpose::Biases).map(bias).collect(),
-            rotations: draw_rotations(faults.heading, seed, swarm, robots),
-            failing: faults.failing(seed, swarm, robots),
+            rotations: draw_rotations(faults, swarm, robots),
+            failing: failing(faults, swarm, robots),
             frozen: vec![None; robots],
             layout,
         }
@@ -131,15 +101,16 @@ impl<S: State> Senses<S> {
         let StateLayout { position, velocity } = &self.layout;
         rotate(numbers.as_mut().get_mut(velocity.clone()).unwrap_or_default(), self.rotations[robot]);
         let (moved, random) = (self.biases[robot].split_at(position.len()), &mut self.random[robot]);
-        let SenseFaults { noise, bias, .. } = self.faults;
+        let Faults { position_noise, velocity_noise, position_bias, velocity_bias, .. } = self.faults;
+        let is_noisy = position_noise != 0.0 || velocity_noise != 0.0;
         let parts = [
-            (position, noise.position, bias.position, moved.0),
-            (velocity, noise.velocity, bias.velocity, moved.1),
+            (position, position_noise, position_bias, moved.0),
+            (velocity, velocity_noise, velocity_bias, moved.1),
         ];
         for (range, noise, bias, biases) in parts {
             let some = numbers.as_mut().get_mut(range.clone()).unwrap_or_default();
             some.iter_mut().zip(biases).for_each(|(x, error)| *x += bias * error);
-            if self.faults.noise == Noise::NONE {
+            if !is_noisy {
                 continue;
             }
             for pair in some.chunks_mut(2) {
@@ -176,14 +147,15 @@ mod tests {
     const PLANE: StateLayout = StateLayout { position: 0..2, velocity: 2..4 };
     const REST: Motion = Motion { position: [1.0, 2.0], velocity: [0.0; 2] };
 
-    fn senses(faults: &SenseFaults, swarm: u64, robots: usize) -> Senses<Motion> {
-        Senses::new(faults, 7, PLANE, swarm, robots)
+    fn senses(faults: &str, swarm: u64, robots: usize) -> Senses<Motion> {
+        let faults = Faults { seed: 7, ..Faults::parse(faults).unwrap() };
+        Senses::new(&faults, PLANE, swarm, robots)
     }
 
     #[test]
     fn noise_has_its_deviation_differs_between_robots_and_is_reproducible() {
-        let faults = SenseFaults { noise: Noise { position: 0.1, velocity: 0.2 }, ..SenseFaults::default() };
-        let mut two = senses(&faults, 0, 2);
+        let faults = "position-noise=0.1 velocity-noise=0.2";
+        let mut two = senses(faults, 0, 2);
         let sensed: Vec<Vec<Option<Motion>>> = (0..5000).map(|tick| two.sense(tick, &[REST; 2])).collect();
         let spread = |of: &dyn Fn(&Motion) -> f32| {
             let squares: f32 = sensed.iter().flatten().flatten().map(|motion| of(motion).powi(2)).sum();
@@ -193,19 +165,18 @@ mod tests {
         assert!((spread(&|motion| motion.position[1] - 2.0) - 0.1).abs() < 0.003);
         assert!((spread(&|motion| motion.velocity[1]) - 0.2).abs() < 0.006);
         assert_ne!(sensed[0][0], sensed[0][1]);
-        assert_eq!(senses(&faults, 0, 2).sense(0, &[REST; 2]), sensed[0]);
-        assert_ne!(senses(&faults, 1, 2).sense(0, &[REST; 2]), sensed[0], "another swarm");
+        assert_eq!(senses(faults, 0, 2).sense(0, &[REST; 2]), sensed[0]);
+        assert_ne!(senses(faults, 1, 2).sense(0, &[REST; 2]), sensed[0], "another swarm");
     }
 
     #[test]
     fn without_faults_robots_sense_the_truth() {
-        assert_eq!(senses(&SenseFaults::default(), 0, 1).sense(0, &[REST]), [Some(REST)]);
+        assert_eq!(senses("", 0, 1).sense(0, &[REST]), [Some(REST)]);
     }
 
     #[test]
     fn a_bias_is_constant_and_has_its_deviation_over_robots() {
-        let faults = SenseFaults { bias: Noise { position: 0.5, velocity: 0.0 }, ..SenseFaults::default() };
-        let mut many = senses(&faults, 0, 2000);
+        let mut many = senses("position-bias=0.5", 0, 2000);
         let sensed = many.sense(0, &vec![REST; 2000]);
         assert_eq!(many.sense(1, &vec![REST; 2000]), sensed, "equal at every tick");
         let squares: f32 = sensed.iter().flatten().map(|motion| (motion.position[1] - 2.0).powi(2)).sum();
@@ -216,34 +187,21 @@ mod tests {
     #[test]
     fn a_frozen_sensor_repeats_its_value_and_a_lost_one_returns_none() {
         let moving = |tick: u32| [Motion { position: [tick as f32, 0.0], velocity: [1.0, 0.0] }];
-        let said = |lost| {
-            let sensor = Some(SensorFault { lost, share: 1.0, tick: 2 });
-            let mut one = senses(&SenseFaults { sensor, ..SenseFaults::default() }, 0, 1);
+        let said = |faults| {
+            let mut one = senses(faults, 0, 1);
             (0..4)
                 .map(|tick| one.sense(tick, &moving(tick))[0].map(|motion| motion.position[0]))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(said(false), [0.0, 1.0, 2.0, 2.0].map(Some));
-        assert_eq!(said(true), [Some(0.0), Some(1.0), None, None]);
+        assert_eq!(said("sensor=frozen:1@2"), [0.0, 1.0, 2.0, 2.0].map(Some));
+        assert_eq!(said("sensor=lost:1@2"), [Some(0.0), Some(1.0), None, None]);
     }
 
     #[test]
     fn heading_errors_rotate_velocities_but_not_positions() {
-        let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
         let flying = Motion { position: [1.0, 2.0], velocity: [3.0, 0.0] };
-        let sensed =
-            senses(&SenseFaults { heading, ..SenseFaults::default() }, 0, 1).sense(0, &[flying])[0].unwrap();
+        let sensed = senses("heading-error=90:1", 0, 1).sense(0, &[flying])[0].unwrap();
         assert_eq!(sensed.position, flying.position);
         assert!(sensed.velocity[0].abs() < 1.0e-5 && (sensed.velocity[1].abs() - 3.0).abs() < 1.0e-5);
-    }
-
-    #[test]
-    fn fault_arguments_round_trip() {
-        for typed in ["frozen:0.1@50", "lost:1@0"] {
-            assert_eq!(typed.parse::<SensorFault>().unwrap().words(), typed);
-        }
-        for bad in ["", "frozen", "frozen:0.1", "lost:2@1", "gone:0.1@5", "lost:0.1@x"] {
-            assert!(bad.parse::<SensorFault>().unwrap_err().contains("frozen:0.1@50"), "{bad}");
-        }
     }
 }

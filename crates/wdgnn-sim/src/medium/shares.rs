@@ -10,12 +10,6 @@ pub fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|share| (0.0..=1.0).contains(share))
 }
 
-/// Parses a share and a tick, such as `0.2@100`.
-pub fn share_at(text: &str) -> Option<(f64, u32)> {
-    let (part, tick) = text.split_once('@')?;
-    Some((share(part)?, tick.parse().ok()?))
-}
-
 /// Draws a share of a swarm's robots.
 pub fn draw(share: f64, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
     let count = (share * robots as f64).round() as usize;
@@ -32,15 +26,6 @@ pub fn of(share: Option<f64>, seed: u64, purpose: Purpose, swarm: u64, robots: u
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_are_parsed() {
-        assert_eq!(
-            (share("0.2"), share("1"), share("1.1"), share("-0.1"), share("NaN")),
-            (Some(0.2), Some(1.0), None, None, None)
-        );
-        assert_eq!((share_at("0.2@100"), share_at("0.2"), share_at("2@1")), (Some((0.2, 100)), None, None));
-    }
 
     #[test]
     fn draws_have_the_configured_size_and_differ_between_swarms() {

@@ -27,11 +27,10 @@ impl<'a, T: SimTask> FaultyHardware<'a, T> {
         swarm: u64,
         robots: usize,
     ) -> Self {
-        let Faults { senses, drives, seed, .. } = *faults;
         Self {
             inner,
-            senses: Senses::new(&senses, seed, layout, swarm, robots),
-            motors: Motors::new(&drives, senses.heading, seed, swarm, robots),
+            senses: Senses::new(faults, layout, swarm, robots),
+            motors: Motors::new(faults, swarm, robots),
             sensed: Vec::new(),
         }
     }
@@ -57,13 +56,7 @@ mod tests {
     use wdgnn_core::tasks::flocking::{Flocking, Motion};
 
     use super::*;
-    use crate::{
-        links::Links,
-        medium::{
-            motors::{DriveFaults, Failure, MotorFault},
-            sensors::{Noise, SenseFaults},
-        },
-    };
+    use crate::links::Links;
 
     /// Commands each robot's sensed position.
     struct Echo;
@@ -79,21 +72,17 @@ mod tests {
     fn the_controller_gets_sensed_states_and_acts_through_motors() {
         let at = |x| Motion { position: [x, 0.0], velocity: [0.0; 2] };
         let (links, states) = (Links::default(), [at(1.0), at(2.0)]);
-        let fly = |faults: &Faults| {
+        let fly = |faults: &str| {
+            let faults = Faults::parse(faults).unwrap();
             let layout = StateLayout { position: 0..2, velocity: 2..4 };
             let mut commands = Vec::new();
             let scene = Scene { tick: 0, states: &states, places: &[], links: &links };
-            FaultyHardware::new(Box::new(Echo), faults, layout, 0, 2).fly(&scene, &mut commands).unwrap();
+            FaultyHardware::new(Box::new(Echo), &faults, layout, 0, 2).fly(&scene, &mut commands).unwrap();
             commands
         };
-        let none = Faults::default();
-        assert_eq!(fly(&none), [[1.0, 0.0], [2.0, 0.0]]);
-        let dead = MotorFault { failure: Failure::Dead, share: 1.0, tick: 0 };
-        let drives = DriveFaults { motor: Some(dead), saturation: None };
-        assert_eq!(fly(&Faults { drives, ..none.clone() }), [[0.0; 2]; 2]);
-        let bias = Noise { position: 0.1, velocity: 0.0 };
-        let senses = SenseFaults { bias, ..SenseFaults::default() };
-        let off = fly(&Faults { senses, ..none });
+        assert_eq!(fly(""), [[1.0, 0.0], [2.0, 0.0]]);
+        assert_eq!(fly("motor=dead:1"), [[0.0; 2]; 2]);
+        let off = fly("position-bias=0.1");
         assert!(off[0] != [1.0, 0.0] && (off[0][0] - 1.0).abs() < 0.5, "{off:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Swarm of robots in this process and robots elsewhere, on one medium.
+//! Robots of several kinds on one medium, such as emulated ones among robots in this process.
 
 use super::{Robots, TickInput, TickOutcome, TrustSnapshot};
 use crate::{
@@ -6,87 +6,59 @@ use crate::{
     scene::{Frame, RobotInternals, SimTask},
 };
 
-/// Robots of two kinds, numbered as one swarm.
-#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct HybridSwarm<'a, T: SimTask> {
-    /// Robots before number `first`, and the others.
-    kinds: [Box<dyn Robots<T> + 'a>; 2],
-    /// First robot of the second kind.
-    first: usize,
-}
-
-impl<'a, T: SimTask> HybridSwarm<'a, T> {
-    /// Replaces the robots from number `first` on by `others`.
-    ///
-    /// Both are numbered as in the whole swarm.
-    pub fn new(
-        mut these: Box<dyn Robots<T> + 'a>,
-        others: Box<dyn Robots<T> + 'a>,
-        first: usize,
-        count: usize,
-    ) -> Self {
-        (first..count).for_each(|robot| these.kill(robot));
-        Self { kinds: [these, others], first }
-    }
-
-    fn kind(&mut self, robot: usize) -> &mut dyn Robots<T> {
-        self.kinds[usize::from(robot >= self.first)].as_mut()
-    }
-
-    /// Calls both kinds, each for its own robots, and joins the results in order.
-    fn both<A: Clone, B>(
-        &mut self,
-        about: &[Option<A>],
-        ask: impl Fn(&mut (dyn Robots<T> + 'a), &[Option<A>]) -> Vec<B>,
-    ) -> Vec<B> {
-        let first = self.first.min(about.len());
-        let (these, others) = about.split_at(first);
-        let these: Vec<Option<A>> = these.iter().cloned().chain(others.iter().map(|_| None)).collect();
-        let others: Vec<Option<A>> = (0..first).map(|_| None).chain(others.iter().cloned()).collect();
-        let [one, other] = &mut self.kinds;
-        // The second kind takes longer and starts first.
-        let others = ask(other.as_mut(), &others);
-        let these = ask(one.as_mut(), &these);
-        these.into_iter().take(first).chain(others.into_iter().skip(first)).collect()
-    }
-}
-
-impl<T: SimTask> Robots<T> for HybridSwarm<'_, T> {
+/// Kinds of robots with common numbers. Each robot is present in at most one kind.
+impl<T: SimTask> Robots<T> for Vec<Box<dyn Robots<T> + '_>> {
     fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
-        self.both(inputs, Robots::begin_tick)
+        merge(self, |kind| kind.begin_tick(inputs), |frames| !frames.is_empty())
     }
 
     fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
-        self.both(heard, Robots::end_tick)
+        merge(self, |kind| kind.end_tick(heard), Option::is_some)
     }
 
     fn kill(&mut self, robot: usize) {
-        self.kind(robot).kill(robot);
+        for kind in self {
+            kind.kill(robot);
+        }
     }
 
     fn reboot(&mut self, robot: usize) -> Result {
-        self.kind(robot).reboot(robot)
+        self.iter_mut().try_for_each(|kind| kind.reboot(robot))
     }
 
     fn brown_out(&mut self, robot: usize) -> Result {
-        self.kind(robot).brown_out(robot)
+        self.iter_mut().try_for_each(|kind| kind.brown_out(robot))
     }
 
     fn lost(&mut self) -> Vec<String> {
-        self.kinds.iter_mut().flat_map(|kind| kind.lost()).collect()
+        self.iter_mut().flat_map(|kind| kind.lost()).collect()
     }
 
     fn logs(&mut self) -> Vec<Vec<String>> {
-        self.kinds[1].logs()
+        self.iter_mut().map(|kind| kind.logs()).find(|logs| !logs.is_empty()).unwrap_or_default()
     }
 
     fn trust_snapshot(&self, robot: usize) -> Option<TrustSnapshot> {
-        self.kinds[usize::from(robot >= self.first)].trust_snapshot(robot)
+        self.iter().find_map(|kind| kind.trust_snapshot(robot))
     }
 
     fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
-        self.kinds[usize::from(robot >= self.first)].internals(robot)
+        self.iter().find_map(|kind| kind.internals(robot))
     }
+}
+
+/// Asks all kinds and returns each robot's result from the kind in which it is present.
+fn merge<K, R>(
+    kinds: &mut [K],
+    ask: impl FnMut(&mut K) -> Vec<R>,
+    is_present: impl Fn(&R) -> bool,
+) -> Vec<R> {
+    let results = kinds.iter_mut().map(ask).reduce(|mut merged, others| {
+        let pairs = merged.iter_mut().zip(others).filter(|(_, other)| is_present(other));
+        pairs.for_each(|(one, other)| *one = other);
+        merged
+    });
+    results.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -142,13 +114,18 @@ mod tests {
             let configs = vec![config; ROBOTS];
             Box::new(Native::new(configs, Profile::Exact, None, &Faults::default()))
         };
+        let absent = |robots: std::ops::Range<usize>| {
+            let mut kind = native();
+            robots.for_each(|robot| kind.kill(robot));
+            kind
+        };
         let one = flown(native());
         assert!(
             one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.received == 4)
         );
         for first in [1, 4, 6] {
             assert_eq!(
-                flown(Box::new(HybridSwarm::new(native(), native(), first, ROBOTS))),
+                flown(Box::new(vec![absent(0..first), absent(first..ROBOTS)])),
                 one,
                 "from {first} on"
             );

@@ -95,7 +95,7 @@ impl SwarmMonitor {
                 usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
             };
             self.track_crowding(robot, scene, &invented, trust_snapshot);
-            let expelled = |robot: usize| medium.faults.expelled.contains(&robot);
+            let expelled = |robot: usize| medium.faults.expel.contains(&robot);
             let changed = medium.faults.rekey.as_ref().map(|rekey| rekey.end);
             let since =
                 changed.and_then(|changed| scene.tick.checked_sub(changed)).filter(|_| !expelled(robot));

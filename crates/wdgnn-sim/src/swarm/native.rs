@@ -56,7 +56,7 @@ where
         key: Option<&Key>,
         faults: &Faults,
     ) -> Self {
-        let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
+        let (rekeyed, proofs) = (faults.rekey.is_some(), faults.peer_auth);
         let robots = Vec::with_capacity(configs.len());
         let mut all = Self { configs, profile, key: key.copied(), rekeyed, proofs, robots };
         let start = |robot| Some(all.start(robot, Peripherals::default()));

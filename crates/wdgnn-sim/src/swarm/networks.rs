@@ -14,7 +14,6 @@ use wdgnn_robot::{config::RobotConfig, onboard::ModelOf};
 
 use super::{
     Robots,
-    hybrid::HybridSwarm,
     in_memory::{InMemory, Online},
     native::Native,
     radio_swarm::{OtherModelRobots, RadioConfig, RadioSwarm},
@@ -151,7 +150,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         count: usize,
     ) -> Result<AnySwarm<'a, T>> {
         air.faults.check_profile(self.profile, count)?;
-        let mixed = air.faults.other_models > 0.0;
+        let mixed = air.faults.mixed_models > 0.0;
         let config = self.config::<T::Shape>(trust)?;
         let other = match self.other.filter(|_| mixed) {
             Some(model) => Some(
@@ -164,8 +163,8 @@ impl<'a, T: SimTask> Network<'a, T> {
                 "--fault mixed-models needs robots in this process and a task with a second model: flocking",
             ));
         }
-        let Faults { other_models, seed, .. } = *air.faults;
-        let others = shares::of(Some(other_models), seed, Purpose::Models, air.swarm, count);
+        let Faults { mixed_models, seed, .. } = *air.faults;
+        let others = shares::of(Some(mixed_models), seed, Purpose::Models, air.swarm, count);
         let configs = || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(config)).collect();
         let adversary =
             Box::new(SwarmAdversary::<T, ModelOf<'a, T>>::new(config, self.profile, sealed, &air.key));
@@ -177,7 +176,12 @@ impl<'a, T: SimTask> Network<'a, T> {
         let robots = match there {
             None => native(),
             Some((there, 0)) => there,
-            Some((there, first)) => Box::new(HybridSwarm::new(native(), there, first, count)),
+            Some((there, first)) => {
+                let mut here = native();
+                (first..count).for_each(|robot| here.kill(robot));
+                // Robots elsewhere take longer and start first.
+                Box::new(vec![there, here])
+            }
         };
         let mixed = other.map(|other| OtherModelRobots { common: other.shared(), drawn: others });
         let shared = config.shared();

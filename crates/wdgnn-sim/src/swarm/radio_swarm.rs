@@ -14,6 +14,7 @@ use crate::{
         adversary::Adversary,
         clocks::ClockReading,
         delivery::{self, Medium, Receivers, RobotRadio},
+        events::robots_at,
         motors::Motors,
         options::Faults,
         robot_config::SharedConfig,
@@ -91,15 +92,14 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         learns: bool,
         count: usize,
     ) -> Self {
-        let Faults { senses, drives, seed, .. } = *air.faults;
         let late = delivery::late_robots(air.faults, air.swarm, count);
         let (medium, receivers) = Medium::new(common, adversary, air.layout, air.faults, air.swarm, count);
         Self {
             robots,
             medium,
             receivers,
-            senses: Senses::new(&senses, seed, air.layout.clone(), air.swarm, count),
-            motors: Motors::new(&drives, senses.heading, seed, air.swarm, count),
+            senses: Senses::new(air.faults, air.layout.clone(), air.swarm, count),
+            motors: Motors::new(air.faults, air.swarm, count),
             mixed,
             learns,
             said: Vec::new(),
@@ -116,18 +116,18 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
 
     /// Applies the events that are due before this tick.
     fn apply_events(&mut self, scene: &Scene<'_, T::State>) -> Result {
-        let (Faults { events, join, spoof, .. }, tick) = (&self.medium.faults, scene.tick);
-        for robot in events.kills_at(tick) {
+        let (Faults { kill, reboot, brown_out, join, spoof, .. }, tick) = (&self.medium.faults, scene.tick);
+        for robot in robots_at(kill, tick) {
             self.robots.kill(robot);
             self.on[robot] = false;
             self.outcomes[robot] = None;
             self.monitor.killed.insert(robot, tick);
         }
-        for robot in events.reboots_at(tick).filter(|robot| self.on[*robot]) {
+        for robot in robots_at(reboot, tick).filter(|robot| self.on[*robot]) {
             self.robots.reboot(robot)?;
             self.monitor.returning.push((robot, tick));
         }
-        for robot in events.brown_outs_at(tick).filter(|robot| self.on[*robot]) {
+        for robot in robots_at(brown_out, tick).filter(|robot| self.on[*robot]) {
             self.robots.brown_out(robot)?;
             self.monitor.returning.push((robot, tick));
         }

@@ -72,7 +72,7 @@ impl<'a, W: Environment> RobotBuilder<'a, W> {
             key: key.as_deref(),
             model: model.model.as_deref(),
             board: None,
-            rekeyed: self.air.faults.rekey.is_some() || self.air.faults.proofs,
+            rekeyed: self.air.faults.rekey.is_some() || self.air.faults.peer_auth,
             gateway: false,
         })
     }

@@ -9,7 +9,7 @@ use crate::{
 impl RunArguments {
     /// Rejects faults that need a key.
     pub(super) fn check_key(&self, faults: &Faults) -> Result {
-        for (fault, given) in [("rekey", faults.rekey.is_some()), ("peer-auth", faults.proofs)] {
+        for (fault, given) in [("rekey", faults.rekey.is_some()), ("peer-auth", faults.peer_auth)] {
             if given && self.key.is_none() {
                 return Err(Error::usage(format!("--fault {fault} needs --key")));
             }
@@ -49,7 +49,7 @@ impl RunArguments {
             ));
         }
         self.check_key(faults)?;
-        if faults.other_models > 0.0 && self.uses_qemu() {
+        if faults.mixed_models > 0.0 && self.uses_qemu() {
             return Err(Error::usage(
                 "--fault mixed-models needs --target native: robots in QEMU run one image",
             ));

@@ -32,11 +32,8 @@ use crate::{
     files,
     medium::{
         any_link::RobotKeys,
-        clocks::ClockFaults,
-        events::{Events, RobotTick},
-        faulty_link::RadioFaults,
-        loss::Loss,
-        options::Faults,
+        events::RobotTick,
+        options::{FAULTS, Fault, Faults},
     },
     model::ModelFile,
     option_range::OptionRange,
@@ -143,9 +140,14 @@ impl ChipRun<'_> {
         // Runs native robots from the same start with the measured share of losses.
         let frames = outcome.frames();
         let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
-        let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
-        let (rekey, expelled) = (self.faults.rekey.clone(), self.faults.expelled.clone());
-        let faults = Faults { radio, rekey, expelled, proofs: self.faults.proofs, seed, ..Faults::default() };
+        let faults = Faults {
+            drop_chance: chance.max(0.0),
+            rekey: self.faults.rekey.clone(),
+            expel: self.faults.expel.clone(),
+            peer_auth: self.faults.peer_auth,
+            seed,
+            ..Faults::default()
+        };
         let network = Network::of(self.model, Profile::Dot154)?;
         let key = self.key.unwrap_or_default();
         let air = RadioConfig { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key };
@@ -154,6 +156,9 @@ impl ChipRun<'_> {
         Ok((outcome, [result.total(), result.last()]))
     }
 }
+
+/// Faults that emulated boards support.
+const FAULTS_OF_BOARDS: [&str; 7] = ["drop-chance", "drift", "kill", "reboot", "rekey", "expel", "peer-auth"];
 
 impl ChipArguments {
     /// Rejects options for boards on other targets.
@@ -171,17 +176,8 @@ impl RunArguments {
     /// Rejects options and faults that emulated boards do not support.
     fn check_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
         let ChipArguments { serial_ports, gateway_chip, .. } = &self.chips;
-        let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
-        let known = Faults {
-            radio: plain,
-            events: Events { drops: vec![], brown_outs: vec![], ..faults.events.clone() },
-            rekey: faults.rekey.clone(),
-            expelled: faults.expelled.clone(),
-            proofs: faults.proofs,
-            clocks: ClockFaults { drift: faults.clocks.drift, ..ClockFaults::default() },
-            seed: faults.seed,
-            ..Faults::default()
-        };
+        let is_other =
+            |fault: &Fault| !FAULTS_OF_BOARDS.contains(&fault.key) && fault.value(faults).is_some();
         let refused = |message: &str| Err(Error::usage(message));
         if self.compare {
             return refused("--compare has no effect on chips: they are always compared with native robots");
@@ -195,12 +191,11 @@ impl RunArguments {
         if self.profile() != Profile::Dot154 {
             return refused("--target nrf52840 and nrf52833 need --profile dot154");
         }
-        if *faults != known {
-            return refused(
-                "chips support only the faults drop-chance, drift, kill, reboot, rekey, expel and peer-auth: leave out the others",
-            );
+        if FAULTS.iter().any(is_other) {
+            let known = FAULTS_OF_BOARDS.join(", ");
+            return refused(&format!("chips support only the faults {known}: leave out the others"));
         }
-        if *gateway_chip && faults.proofs {
+        if *gateway_chip && faults.peer_auth {
             return refused("--fault peer-auth and --gateway-chip cannot be combined: leave one out");
         }
         if serial_ports.is_some() && faults.rekey.is_some() {
@@ -222,8 +217,8 @@ impl RunArguments {
         // theirs.
         let brought = serial_ports.is_some() && key.is_some() && !gateway_chip;
         let told = Provisioning {
-            personal: faults.rekey.is_some() || faults.proofs || brought,
-            proofs: faults.proofs,
+            personal: faults.rekey.is_some() || faults.peer_auth || brought,
+            proofs: faults.peer_auth,
         };
         let path = if let Some(path) = &self.image {
             path.clone()
@@ -257,12 +252,12 @@ impl RunArguments {
             radius: condition.radius,
             seconds,
             apart: *power_on_spread,
-            ppm: if faults.clocks.drift > 0.0 { faults.clocks.drift } else { CRYSTAL_PPM },
-            loss: faults.radio.loss.chance,
+            ppm: if faults.drift > 0.0 { faults.drift } else { CRYSTAL_PPM },
+            loss: faults.drop_chance,
             companions_die: None,
-            kills: moments(&faults.events.kills),
-            reboots: moments(&faults.events.reboots),
-            rekey: faults.rekey.clone().map(|ticks| Rekey { ticks, expelled: faults.expelled.clone() }),
+            kills: moments(&faults.kill),
+            reboots: moments(&faults.reboot),
+            rekey: faults.rekey.clone().map(|ticks| Rekey { ticks, expelled: faults.expel.clone() }),
             seed: self.seed,
         };
         let decoder = self.log.then(|| Decoder::new(&path)).transpose()?;

@@ -30,7 +30,7 @@ impl RunArguments {
     pub(super) fn run_simulated<W: Environment>(&self, setup: &Setup) -> Result {
         let Setup { condition, faults, model, key } = setup;
         self.check_simulated(faults, condition.robots)?;
-        let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile())).transpose()?;
+        let other = (faults.mixed_models > 0.0).then(|| W::other_model(self.profile())).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(model, self.profile())? };
         let layout = W::layout();
         let air = RadioConfig { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
