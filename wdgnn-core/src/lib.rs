@@ -56,31 +56,25 @@
 //!
 //! # The paper in this crate
 //!
-//! Equations have the labels of the paper's source. A test checks that each statement is in its file.
+//! Equations have the labels of the paper's source. Each statement links to its line, and a test
+//! checks the line.
 //!
-//! | paper | function | statement |
-//! |---|---|---|
-//! | Algorithm 1, decentralized | [`Agent::decide`] and [`Agent::learn`](agent::Agent::learn), `agent.rs` | `consensus_step(rule.mixing,` then `model.descend(wide,` |
-//! | `relevantFeature`: features x | [`Task::features`] of flocking, `tasks/flocking/task.rs` | `fourths = fourths.plus(inverse_4, &offset);` |
-//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`filter::aggregate`], `filter/mod.rs` | `lines.add_shifted(neighbor, weight);` |
-//! | `graphConv`: wide part Σ_k z_k B_k + b | [`Unfolded`], `model/unfolded.rs` | `accumulate(network.wide_bias, taps.first_layer(), wide.rows())` |
-//! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`Layer`], `model/deep.rs` | `activation.apply(&mut output);` |
-//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`Unfolded`], `model/unfolded.rs` | `*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;` |
-//! | `WDGNN`, multiplied out, as robots compute it | [`Folded`], `model/folded.rs` | `*u += network.alpha_deep * deep + network.alpha_wide * wide;` |
-//! | `disgd`, first term: mean over the neighbors and the robot | [`consensus_step`], `online/consensus.rs` | `Mixing::Uniform => mean_of_parts(wide, neighbors)` |
-//! | `disgd`, second term: gradient step γ ∇J | [`Model::descend`], `tensor/kernels.rs` | `*w -= z * f;` |
-//! | local loss J of flocking | [`Task::loss_gradient`] of flocking, `tasks/flocking/task.rs` | `let factor = 2.0 * self.period / n;` |
+//! | paper | line |
+//! |---|---|
+//! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#132), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#153), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#158) |
+//! | `relevantFeature`: features x of flocking | [`fourths = fourths.plus(inverse_4, &offset);`](../src/wdgnn_core/tasks/flocking/task.rs.html#65) |
+//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#137) |
+//! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#49) |
+//! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`activation.apply(&mut output);`](../src/wdgnn_core/model/deep.rs.html#106) |
+//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#51) |
+//! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#80) |
+//! | `disgd`, first term: mean over the neighbors and the robot | [`Mixing::Uniform => mean_of_parts(wide, neighbors)`](../src/wdgnn_core/online/consensus.rs.html#46) |
+//! | `disgd`, second term: gradient step | [`*w -= z * f;`](../src/wdgnn_core/tensor/kernels.rs.html#175) |
+//! | gradient of the local loss J of flocking | [`let factor = 2.0 * self.period / n;`](../src/wdgnn_core/tasks/flocking/task.rs.html#88) |
 //!
 //! To change the mixing rule, add a variant to [`online::Mixing`] and a line to the `match` in
 //! [`consensus_step`].
 //!
-//! [`Agent::decide`]: agent::Agent::decide
-//! [`Task::features`]: tasks::flocking::Flocking#method.features
-//! [`Task::loss_gradient`]: tasks::flocking::Flocking#method.loss_gradient
-//! [`Unfolded`]: model::unfolded::Unfolded#method.infer
-//! [`Folded`]: model::folded::Folded#method.infer
-//! [`Layer`]: model::deep::Layer#method.infer
-//! [`Model::descend`]: model::Model::descend
 //! [`consensus_step`]: online::consensus::consensus_step
 //!
 //! Two differences from the paper: tap k is delayed by k exchanges ([`filter`]), and ridge, ball
@@ -114,21 +108,25 @@ mod tests {
     use std::{format, fs, vec::Vec};
 
     #[test]
-    fn statements_of_the_table_are_in_their_files() {
+    fn links_of_the_table_lead_to_their_lines() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let page = fs::read_to_string(format!("{root}/lib.rs")).unwrap();
-        let table = page.lines().skip_while(|line| !line.contains("| paper | function")).skip(2);
-        let rows: Vec<&str> = table.take_while(|line| line.starts_with("//! |")).collect();
-        assert!(rows.len() >= 9, "{rows:?}");
-        for row in rows {
-            let quoted: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
-            let file =
-                quoted.iter().find(|text| text.rsplit_once('.').is_some_and(|(_, end)| end == "rs")).unwrap();
+        let links =
+            page.lines().filter(|line| line.starts_with("//! | ")).flat_map(|row| row.split("[`").skip(1));
+        let mut count = 0;
+        for link in links {
+            let (statement, target) = link.split_once("`](../src/wdgnn_core/").unwrap();
+            let (file, line) = target.split_once(".html#").unwrap();
+            let line: usize = line.split(')').next().unwrap().parse().unwrap();
             let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
-            let (_, statements) = row.rsplit_once(" | ").unwrap();
-            for statement in statements.split('`').skip(1).step_by(2) {
-                assert!(text.contains(statement), "{file}: {statement}");
-            }
+            let found: Vec<usize> = (1..)
+                .zip(text.lines())
+                .filter(|(_, text)| text.contains(statement))
+                .map(|(line, _)| line)
+                .collect();
+            assert!(found.contains(&line), "{statement} is in {found:?} of {file}, not in line {line}");
+            count += 1;
         }
+        assert_eq!(count, 12);
     }
 }

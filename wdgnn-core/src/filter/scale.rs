@@ -1,6 +1,6 @@
 //! Scale of sums over neighbors.
 
-/// Scale of a node's sum over its neighbors.
+/// Scale of a robot's sum over its neighbors.
 ///
 /// Each scale uses local knowledge only, so every robot can compute it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,21 +15,21 @@ pub enum Scale {
     Mean,
     /// Sum times a constant, such as 1 / the largest eigenvalue of a known graph.
     Scaled(f32),
-    /// Mean over the neighbors and the node itself.
+    /// Mean over the neighbors and the robot itself.
     ///
     /// `z_k = (z_{k-1} + Σ_j z_{k-1}^{(j)}) / (n + 1)`. Repeated, this is a consensus iteration
     /// toward the mean of the swarm. Taps stay defined without neighbors.
     Closed,
     /// [`Scale::Closed`] with feedback of the last tap, weighted by m.
     ///
-    /// `z_{K-1} = (closed mean of z_{K-2}) + m · z_K`. Information from distant nodes stays in the
+    /// `z_{K-1} = (closed mean of z_{K-2}) + m · z_K`. Information from distant robots stays in the
     /// taps and decays by m per exchange, so a filter of K taps reaches further than K hops.
     /// Messages carry no additional numbers. m < 1 keeps every tap bounded.
     Echo(f32),
 }
 
 impl Scale {
-    /// Returns whether the sum includes the node's own taps.
+    /// Returns whether the sum includes the robot's own taps.
     #[must_use]
     #[inline]
     pub fn closed(self) -> bool {
@@ -48,7 +48,7 @@ impl Scale {
     pub(super) fn apply(self, sums: &mut [f32], count: usize) {
         match self {
             Self::Sum => {}
-            // With `Closed` and `Echo`, `count` includes the node itself.
+            // With `Closed` and `Echo`, `count` includes the robot itself.
             Self::Mean | Self::Closed | Self::Echo(_) => {
                 let count = count.max(1) as f32;
                 for x in sums {

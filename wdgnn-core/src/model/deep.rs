@@ -29,7 +29,7 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     /// Taps and output features of layer `index`, for checks against a weight file.
     fn dimensions(index: usize) -> Option<(usize, usize)>;
 
-    /// Computes the stack's output for the node's own `input`.
+    /// Computes the stack's output for the robot's own `input`.
     ///
     /// Writes the input of each layer to tap 0 of its delay line.
     fn infer(&self, activation: Activation, input: &[f32; F], taps: &mut Self::Taps) -> [f32; G];

@@ -1,4 +1,6 @@
-//! Interface between a node and a network whose wide parameters the node holds.
+//! Networks: the deep part, the wide part and their readout, folded or as in the paper.
+//!
+//! A [`Model`] is frozen. The agent holds the wide parameters and passes them as an argument.
 
 pub mod activation;
 pub mod deep;
@@ -16,7 +18,7 @@ use crate::{
 
 /// A network that receives its wide parameters as an argument.
 pub trait Model {
-    /// Input features x of the node, `[f32; F]`.
+    /// Input features x of the robot, `[f32; F]`.
     type Features: Array;
     /// Output u, `[f32; O]`.
     type Output: Array;
@@ -34,10 +36,10 @@ pub trait Model {
 
     /// Returns the wide parameters as trained offline.
     ///
-    /// A node starts with them. The ridge and the ball of the learning rule are centered on them.
+    /// A robot starts with them. The ridge and the ball of the learning rule are centered on them.
     fn offline(&self) -> &Self::Wide;
 
-    /// Computes the output for the node's own features, before it is clamped.
+    /// Computes the output for the robot's own features, before it is clamped.
     ///
     /// Writes tap 0 of every delay line.
     fn infer(&self, wide: &Self::Wide, features: &Self::Features, taps: &mut Self::Taps) -> Self::Output;

@@ -1,3 +1,3 @@
-//! Tasks that come with the crate.
+//! Task that comes with the crate: flocking. `examples` has more.
 
 pub mod flocking;
