@@ -66,20 +66,19 @@ impl Arrays {
     }
 }
 
-/// Checks an array from Python: one row per robot, contiguous and finite.
-pub fn check_rows<'a>(
+/// Numbers of an array from Python, which must have one row per robot and be finite.
+pub fn check_rows(
     name: &str,
-    rows: &'a PyArrayLike2<'_, f32, AllowTypeChange>,
+    rows: &PyArrayLike2<'_, f32, AllowTypeChange>,
     shape: [usize; 2],
-) -> PyResult<&'a [f32]> {
+) -> PyResult<Vec<f32>> {
     let found = rows.shape();
     if found != shape {
         return Err(PyValueError::new_err(format!("{name} must have the shape {shape:?}, got {found:?}")));
     }
-    let numbers = rows.as_slice().map_err(|_| {
-        PyValueError::new_err(format!("{name} must be contiguous, use numpy.ascontiguousarray"))
-    })?;
-    check_finite(name, numbers, shape[1])?;
+    // Arrays may have any layout, such as that of a transposed array. The iterator runs over rows.
+    let numbers: Vec<f32> = rows.as_array().iter().copied().collect();
+    check_finite(name, &numbers, shape[1])?;
     Ok(numbers)
 }
 

@@ -183,8 +183,8 @@ impl Swarm {
         let running = running(&mut self.running);
         py.detach(|| {
             running.decide()?;
-            let guarded = commands.filter(|_| guard).map(|commands| running.guard(commands));
-            running.end_tick(guarded.as_deref().or(commands), states);
+            let commands = commands.map(|commands| if guard { running.guard(&commands) } else { commands });
+            running.end_tick(commands.as_deref(), states.as_deref());
             Ok(())
         })
         .map_err(raise)?;
@@ -210,7 +210,7 @@ impl Swarm {
         let shape = self.locked(RunningSwarm::sizes).commands_shape();
         let commands = check_rows("commands", &commands, shape)?;
         self.write_states(py)?;
-        let guarded = running(&mut self.running).guard(commands);
+        let guarded = running(&mut self.running).guard(&commands);
         guarded.into_pyarray(py).reshape(shape)
     }
 

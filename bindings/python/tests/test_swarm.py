@@ -145,6 +145,16 @@ def test_states_from_outside_end_a_tick_without_motion():
     assert outside.digest() == own.digest() and outside.tick == 30 and len(outside.scores) == 30
 
 
+def test_arrays_may_have_any_layout():
+    states, commands = np.arange(16.0).reshape(4, 4), np.arange(8.0).reshape(4, 2)
+    for shuffled in (np.asfortranarray, lambda rows: np.repeat(rows, 2, axis=0)[::2], lambda rows: rows.T.astype(np.float32).T):
+        swarm = Swarm(robots=4)
+        np.testing.assert_array_equal(swarm.guard(shuffled(commands)), swarm.guard(commands))
+        swarm.step(shuffled(commands), states=shuffled(states))
+        np.testing.assert_array_equal(swarm.states, states)
+        np.testing.assert_array_equal(swarm.commands, commands)
+
+
 def test_a_tick_from_outside_needs_no_decision_before():
     swarm = Swarm(robots=4)
     commands = np.full((4, 2), 0.5, np.float32)

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import importlib.util
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -56,6 +57,16 @@ def test_every_world_flies_a_swarm(name, module):
     np.testing.assert_allclose(late.states, still.states, atol=1e-9)
     with pytest.raises(ValueError, match=f"the world {name} has no option color, use one of "):
         open_world(name, start, color=1.0)
+
+
+@pytest.mark.parametrize(("name", "module"), [world for world in every_world() if world.values[0] != "crazyflow"])
+def test_the_example_draws_the_paths_in_every_world(name, module, tmp_path):
+    pytest.importorskip("matplotlib")
+    example = pathlib.Path(__file__).resolve().parents[1] / "examples" / "outside_world.py"
+    arguments = [name, "--robots", "4", "--seconds", "0.2", "--out", str(tmp_path / "paths.png")]
+    shown = subprocess.run([sys.executable, str(example), *arguments], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert (tmp_path / "paths.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_rotorpy_vehicles_move_as_in_rotorpy():
@@ -158,9 +169,15 @@ def test_the_command_prints_a_table_json_and_a_figure(tmp_path):
     assert shown.returncode == 0, shown.stderr
     assert "point: 5 robots, ±2 m/s, 2 starts" in shown.stdout and "1.000 ± 0.000" in shown.stdout
     assert (tmp_path / "flight.png").read_bytes().startswith(b"\x89PNG")
-    found = json.loads(command(*arguments, "--json", "--noise", "0.05", "--delay", "0.08").stdout)
+    found = json.loads(command(*arguments, "--json", "--noise", "0.05", "--delay", "0.08", "--unguarded").stdout)
     assert [case["speed"] for case in found] == [1.0, 2.0]
-    assert len(found[0]["rows"]) == 3 and len(found[0]["rows"][1]["total"]) == 2
+    assert [row["controller"].split(", ", 1)[1] for row in found[0]["rows"][1:]] == [
+        "offline",
+        "learning",
+        "offline, unguarded",
+        "learning, unguarded",
+    ]
+    assert len(found[0]["rows"][1]["total"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     add("--weights", action="append", metavar="FILE", help="weight file or name of a network; repeatable [that of the profile]")
     add("--profile", choices=PROFILES, default="exact", help="link profile; baselines exchange at its rate [%(default)s]")
     add("--laws", default="averaging,smith-1,smith-3", metavar="LAW,…", help="baselines [%(default)s]")
+    add("--unguarded", action="store_true", help="add each network without collision avoidance, as in the baselines")
     add("--mass", type=float, metavar="F", help="true mass relative to the assumed one [1]")
     add("--lag", type=float, metavar="F", help="lag of motors and attitude relative to the vehicle's [1]")
     add("--delay", type=float, metavar="S", help="extra delay of commands in s [0]")
@@ -89,6 +90,7 @@ def run_compare(options: argparse.Namespace) -> None:
             weights=options.weights or [None],
             profile=options.profile,
             laws=laws,
+            unguarded=options.unguarded,
             report=lambda title: print(title, file=sys.stderr) if sys.stderr.isatty() else None,
         )
         found.append((condition, rows))

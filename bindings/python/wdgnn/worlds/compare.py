@@ -18,6 +18,8 @@ from .world import Array, open_world, world_class
 
 #: Largest number of robots that are computed together while a law is tuned.
 MOST_ROWS = 4000
+#: Settings of the safety gate without collision avoidance.
+UNGUARDED = {"separation": 0.0, "repulsion": 0.0}
 #: Number of gains and horizons of a search.
 GAINS, HORIZONS = 8, 6
 
@@ -126,6 +128,7 @@ def compare(
     weights: Sequence[Model | str | PathLike[str] | None] = (None,),
     profile: str = "exact",
     laws: Sequence[str] = ("averaging", "smith-1", "smith-3"),
+    unguarded: bool = False,
     report: Callable[[str], Any] = lambda _: None,
 ) -> list[Row]:
     """Flies tuned baselines and each network, offline and learning. The first row is tuned one-hop averaging.
@@ -133,6 +136,7 @@ def compare(
     `weights`: weight files, names or models [the one of the profile].
     `profile`: link profile of the networks. Baselines exchange at its rate.
     `laws`: baselines besides averaging.
+    `unguarded`: whether to add each network without collision avoidance, which the baselines do not have either.
     `report`: called with the title of each finished row.
 
     >>> rows = compare(Condition("point", robots=5, seeds=[1, 2], seconds=0.5), laws=["averaging"])
@@ -157,9 +161,10 @@ def compare(
             add(title, smith)
     for model in models:
         name = model.path.rsplit("/", 1)[-1].removesuffix(".wdgnn")
-        for online in (False, True):
-            title = f"{name}, {'learning' if online else 'offline'}"
-            add(title, Network(model, online=online, **options))
+        for guard, suffix in [(None, ""), (UNGUARDED, ", unguarded")][: 1 + unguarded]:
+            for online in (False, True):
+                title = f"{name}, {'learning' if online else 'offline'}{suffix}"
+                add(title, Network(model, online=online, guard=guard, **options))
     return rows
 
 
