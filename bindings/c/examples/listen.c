@@ -70,16 +70,16 @@ int main(int argc, char **argv) {
         char *hex;
         uint32_t now = (uint32_t)strtoul(line, &hex, 10);
         size_t length = parse_hex(hex + strspn(hex, " "), frame, sizeof frame);
-        wdgnn_beacon beacon;
-        error = wdgnn_listener_read(listener, now, frame, length, &beacon);
+        wdgnn_message message;
+        error = wdgnn_listener_read(listener, now, frame, length, &message);
         if (error != WDGNN_ERROR_NONE) {
             printf("error %d %s\n", (int)error, wdgnn_error_message(error));
             continue;
         }
-        printf("%u %lu %lu %u", beacon.sender, (unsigned long)beacon.boot_count, (unsigned long)beacon.sequence, beacon.degree);
-        print_list(0, beacon.state, wdgnn_state_len(robot_type));
-        print_list(beacon.taps_begin, beacon.taps, (size_t)(beacon.taps_end - beacon.taps_begin));
-        print_list(beacon.wide_begin, beacon.wide, (size_t)(beacon.wide_end - beacon.wide_begin));
+        printf("%u %lu %lu %u", message.sender, (unsigned long)message.boot_count, (unsigned long)message.sequence, message.degree);
+        print_list(0, message.state, wdgnn_state_len(robot_type));
+        print_list(message.taps_begin, message.taps, (size_t)(message.taps_end - message.taps_begin));
+        print_list(message.wide_begin, message.wide, (size_t)(message.wide_end - message.wide_begin));
         putchar('\n');
     }
     free(memory);

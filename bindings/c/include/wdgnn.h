@@ -145,7 +145,7 @@ enum wdgnn_error
   WDGNN_ERROR_FRAME_IMPLAUSIBLE = 80,
   // Frame rejected: the address of its sender is outside the swarm.
   WDGNN_ERROR_FRAME_UNKNOWN_SENDER = 81,
-  // Not an error: the frame is a key update, which the robot stores or relays. It is not a beacon.
+  // Not an error: the frame is a key update, which the robot stores or relays. It is not a message.
   WDGNN_ERROR_FRAME_KEY_UPDATE = 82,
   // Frame rejected for a reason without a code.
   WDGNN_ERROR_FRAME_OTHER = 127,
@@ -290,7 +290,7 @@ typedef struct wdgnn_neighbor {
 } wdgnn_neighbor;
 
 // Content of a frame. The pointers point into the listener and are valid until its next frame.
-typedef struct wdgnn_beacon {
+typedef struct wdgnn_message {
   // Address of the sender.
   uint16_t sender;
   // Number of neighbors that the sender uses. 255 marks a robot that is an obstacle only.
@@ -313,7 +313,7 @@ typedef struct wdgnn_beacon {
   uint16_t wide_begin;
   // Index after the last wide parameter in this frame.
   uint16_t wide_end;
-} wdgnn_beacon;
+} wdgnn_message;
 
 #ifdef __cplusplus
 extern "C" {
@@ -477,13 +477,13 @@ wdgnn_error wdgnn_listener_create(const struct wdgnn_robot_type *robot_type,
                                   size_t group_key_bytes,
                                   struct wdgnn_listener **listener);
 
-// Decodes a frame that was received at tick `now`, and writes its content to `beacon`. Decrypts a sealed frame in
+// Decodes a frame that was received at tick `now`, and writes its content to `message`. Decrypts a sealed frame in
 // place. Open frames ignore `now`.
 wdgnn_error wdgnn_listener_read(struct wdgnn_listener *listener,
                                 uint32_t now,
                                 uint8_t *frame,
                                 size_t bytes,
-                                struct wdgnn_beacon *beacon);
+                                struct wdgnn_message *message);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -22,7 +22,7 @@ use crate::{
     memory::{self, LISTENER_MAGIC, Prefix, ROBOT_MAGIC},
     robot::{AnyRobot, CheckedConfig},
     robot_type::{RobotType, Sizes},
-    types::{Beacon, Counters, Neighbor, Report, RobotConfig, Sender},
+    types::{Counters, Message, Neighbor, Report, RobotConfig, Sender},
 };
 
 /// Robot in the caller's memory.
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn wdgnn_listener_create(
     })())
 }
 
-/// Decodes a frame that was received at tick `now`, and writes its content to `beacon`. Decrypts a sealed frame in
+/// Decodes a frame that was received at tick `now`, and writes its content to `message`. Decrypts a sealed frame in
 /// place. Open frames ignore `now`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_listener_read(
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn wdgnn_listener_read(
     now: u32,
     frame: *mut u8,
     bytes: usize,
-    beacon: *mut Beacon,
+    message: *mut Message,
 ) -> Error {
     code((|| {
         let prefix = listener.cast::<Prefix>();
@@ -401,7 +401,7 @@ pub unsafe extern "C" fn wdgnn_listener_read(
         unsafe {
             let robot_type = memory::robot_type_at(prefix, LISTENER_MAGIC)?;
             let frame = buffer(frame, bytes)?;
-            write(beacon, robot_type.any().listener(prefix).read(now, frame)?)
+            write(message, robot_type.any().listener(prefix).read(now, frame)?)
         }
     })())
 }

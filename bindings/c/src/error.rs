@@ -126,7 +126,7 @@ pub enum Error {
     FrameImplausible = 80,
     /// Frame rejected: the address of its sender is outside the swarm.
     FrameUnknownSender = 81,
-    /// Not an error: the frame is a key update, which the robot stores or relays. It is not a beacon.
+    /// Not an error: the frame is a key update, which the robot stores or relays. It is not a message.
     FrameKeyUpdate = 82,
     /// Frame rejected for a reason without a code.
     FrameOther = 127,
@@ -182,7 +182,7 @@ errors! {
     FrameTooManySenders: c"frame rejected: sealed, but no room for the replay state of another sender";
     FrameImplausible: c"frame rejected: contradicts earlier frames of its sender or the physical limits of a robot";
     FrameUnknownSender: c"frame rejected: the address of its sender is outside the swarm";
-    FrameKeyUpdate: c"the frame is a key update, not a beacon";
+    FrameKeyUpdate: c"the frame is a key update, not a message";
     FrameOther: c"frame rejected";
 }
 

@@ -29,7 +29,7 @@ pub type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 
 /// Decodes frames of any robot type.
 pub trait FrameReader {
-    fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Beacon, Error>;
+    fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Message, Error>;
 }
 
 /// Listener: the receive state of its link, and the content of the last frame.
@@ -59,7 +59,7 @@ fn bounds(range: ParamRange, count: usize) -> (u16, u16) {
 }
 
 impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> FrameReader for Listener<T, E, S> {
-    fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Beacon, Error> {
+    fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Message, Error> {
         let boot_count = self.link.frame_id(now, frame).map_or(0, |id| id.boot);
         let Reception { sequence, payload, .. } = self.link.receive(now, frame, &mut self.message)?;
         let Message { sender, degree, state, taps, wide, .. } = &self.message;
@@ -68,7 +68,7 @@ impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> FrameReader for Listener<T, 
         self.taps.iter_mut().zip(transmitted).for_each(|(to, from)| *to = math::flush_subnormal(*from));
         let (taps_begin, taps_end) = bounds(payload.taps, TapsOf::<T>::LEN);
         let (wide_begin, wide_end) = bounds(payload.wide, WideOf::<T>::LEN);
-        Ok(types::Beacon {
+        Ok(types::Message {
             sender: *sender,
             degree: *degree,
             boot_count,

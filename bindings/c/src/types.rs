@@ -174,7 +174,7 @@ pub struct Neighbor {
 /// Content of a frame. The pointers point into the listener and are valid until its next frame.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Beacon {
+pub struct Message {
     /// Address of the sender.
     pub sender: u16,
     /// Number of neighbors that the sender uses. 255 marks a robot that is an obstacle only.

@@ -1,7 +1,7 @@
 //! Native module of the Python package `wdgnn`. The package itself is in `wdgnn/`.
 //!
 //! [`swarm`] is the Python class of a swarm, [`running_swarm`] a swarm of any task, [`model`] a weight file, [`wire`] a
-//! frame codec.
+//! link that encodes and decodes frames.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 passes values")]
 
@@ -30,7 +30,7 @@ mod _native {
         error::{Error, FrameError},
         model::Model,
         swarm::Swarm,
-        wire::Codec,
+        wire::Link,
     };
 
     use super::{Bound, PyModule, PyModuleMethods as _, PyResult, swarm_config, wire};

@@ -1,4 +1,4 @@
-//! Frame codec with the robots' own code.
+//! Link that encodes and decodes frames with the robots' own code.
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
@@ -40,22 +40,22 @@ pub fn frame_errors() -> Vec<&'static str> {
     LinkError::ALL.iter().map(|error| error.name()).collect()
 }
 
-/// Fields of a beacon: sender, boot count, sequence number, degree, state, taps, wide parameters, and the ranges of taps and
+/// Fields of a message: sender, boot count, sequence number, degree, state, taps, wide parameters, and the ranges of taps and
 /// wide parameters in this frame.
-type BeaconFields = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
+type MessageFields = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
 
 /// Keys of a robot from Python: address, personal key, epoch of the group key, peer keys.
 type OwnKeyFields = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
 
-/// Codec for any task.
-trait AnyCodec: Send + Sync {
+/// Link for any task.
+trait DynLink: Send + Sync {
     fn sizes(&self) -> (usize, usize, usize);
     fn frames_per_exchange(&self) -> u32;
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, LinkError>;
-    fn encode(&mut self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>>;
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<MessageFields, LinkError>;
+    fn encode(&mut self, fields: &MessageFields, round: u32, index: u32) -> Option<Vec<u8>>;
     fn begin_tick(&mut self, now: u32);
     fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>>;
-    fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>>;
+    fn encode_peer_auth(&mut self, fields: &MessageFields, round: u32) -> Option<Vec<u8>>;
     fn is_authenticated(&self, name: NodeId, now: u32) -> bool;
     fn epoch(&self) -> u8;
     fn key_state(&self) -> Option<StoredKeys>;
@@ -68,14 +68,14 @@ type TapsOf<T> = <ModelOf<'static, T> as Model>::Taps;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 type StateArray<T> = <<T as Task>::State as State>::Array;
 
-/// Codec of the task `T`.
-struct TypedCodec<T: SimTask> {
+/// Link of the task `T`.
+struct TypedLink<T: SimTask> {
     link: TaskLink<T>,
     /// Link that sends messages only, no control frames. It has the keys of `link`.
     encoder: TaskLink<T>,
 }
 
-impl<T: SimTask> AnyCodec for TypedCodec<T> {
+impl<T: SimTask> DynLink for TypedLink<T> {
     fn sizes(&self) -> (usize, usize, usize) {
         (StateArray::<T>::LEN, TapsOf::<T>::LEN, WideOf::<T>::LEN)
     }
@@ -84,7 +84,7 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
         self.link.frames_per_exchange()
     }
 
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, LinkError> {
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<MessageFields, LinkError> {
         let mut message = TaskMessage::<T>::empty(T::State::zero());
         let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?;
         let FrameId { sender, boot, sequence } = self.link.frame_id(now, frame).ok_or(LinkError::TooShort)?;
@@ -107,7 +107,7 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
         ))
     }
 
-    fn encode(&mut self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
+    fn encode(&mut self, fields: &MessageFields, round: u32, index: u32) -> Option<Vec<u8>> {
         if let Some(keys) = self.link.security().stored_keys() {
             self.encoder.security_mut().restore_keys(&keys);
         }
@@ -124,7 +124,7 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
         (frame.first() == Some(&key_update::KEY_UPDATE_BYTE)).then_some(frame)
     }
 
-    fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>> {
+    fn encode_peer_auth(&mut self, fields: &MessageFields, round: u32) -> Option<Vec<u8>> {
         let index = self.link.frames_per_exchange() - 1;
         let frame = send::<T>(&mut self.link, fields, round, index)?;
         let first = *frame.first()?;
@@ -153,7 +153,7 @@ impl<T: SimTask> AnyCodec for TypedCodec<T> {
 /// Returns `None` if a tap is not admissible or a frame cannot hold a number.
 fn send<T: SimTask>(
     link: &mut TaskLink<T>,
-    fields: &BeaconFields,
+    fields: &MessageFields,
     round: u32,
     index: u32,
 ) -> Option<Vec<u8>> {
@@ -193,7 +193,7 @@ fn write<S: State, L: DelayLines, W: wdgnn_core::tensor::Tensor>(
     buffer.get(..length).map(<[u8]>::to_vec)
 }
 
-/// Creates a codec for a task.
+/// Creates a link for a task.
 struct ForTask {
     profile: Profile,
     checksum: u32,
@@ -202,7 +202,7 @@ struct ForTask {
 }
 
 impl WorldVisitor for ForTask {
-    type Output = PyResult<Box<dyn AnyCodec>>;
+    type Output = PyResult<Box<dyn DynLink>>;
 
     fn visit<W: Environment>(self) -> Self::Output {
         let Self { profile, checksum, key, own } = self;
@@ -214,15 +214,15 @@ impl WorldVisitor for ForTask {
         }
         let link = |own| AnyLink::new(profile, checksum, key.as_ref().map(|group| RobotKeys { group, own }));
         let without_peers = own.map(|own| OwnKeys { roster: &[], ..own });
-        Ok(Box::new(TypedCodec::<W::Task> { link: link(own), encoder: link(without_peers) }))
+        Ok(Box::new(TypedLink::<W::Task> { link: link(own), encoder: link(without_peers) }))
     }
 }
 
-/// Native part of `wdgnn.wire.Codec`.
+/// Native part of `wdgnn.wire.Link`.
 #[pyclass(module = "wdgnn")]
-#[allow(missing_debug_implementations, reason = "`wdgnn.wire.Codec` has a `__repr__`")]
-pub struct Codec {
-    codec: Box<dyn AnyCodec>,
+#[allow(missing_debug_implementations, reason = "`wdgnn.wire.Link` has a `__repr__`")]
+pub struct Link {
+    link: Box<dyn DynLink>,
     /// Tick of the last call of `begin_tick`.
     now: Option<u32>,
 }
@@ -232,7 +232,7 @@ fn parse_key(key: &[u8]) -> PyResult<Key> {
 }
 
 #[pymethods]
-impl Codec {
+impl Link {
     #[new]
     #[pyo3(signature = (task, profile, checksum, key=None, own=None))]
     fn new(
@@ -259,91 +259,91 @@ impl Codec {
             Ok(OwnKeys { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
         });
         let order = ForTask { profile: self::profile(profile)?, checksum, key, own: own.transpose()? };
-        Ok(Self { codec: visit(task, order)??, now: None })
+        Ok(Self { link: visit(task, order)??, now: None })
     }
 
     /// Epoch of the group key in use.
     #[getter]
     fn epoch(&self) -> u8 {
-        self.codec.epoch()
+        self.link.epoch()
     }
 
     /// Keys to restore after a restart.
     #[getter]
     fn key_state<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.codec.key_state().map(|state| PyBytes::new(py, &state))
+        self.link.key_state().map(|state| PyBytes::new(py, &state))
     }
 
-    /// Restores the keys from `key_state` of an earlier codec.
+    /// Restores the keys from `key_state` of an earlier link.
     fn restore_keys(&mut self, key_state: &[u8]) -> PyResult<()> {
         let wrong = |_| PyValueError::new_err(format!("key_state must have {STORED_KEYS_LEN} bytes"));
-        self.codec.restore_keys(&key_state.try_into().map_err(wrong)?);
+        self.link.restore_keys(&key_state.try_into().map_err(wrong)?);
         Ok(())
     }
 
     /// Starts a tick. A new group key comes into use at its tick.
     fn begin_tick(&mut self, now: u32) {
         if self.now.replace(now) != Some(now) {
-            self.codec.begin_tick(now);
+            self.link.begin_tick(now);
         }
     }
 
     /// Frame that relays a key update to another robot, or `None`.
     fn relay_key_update<'py>(&mut self, py: Python<'py>, exchange: u32) -> Option<Bound<'py, PyBytes>> {
-        self.codec.relay_key_update(exchange).map(|frame| PyBytes::new(py, &frame))
+        self.link.relay_key_update(exchange).map(|frame| PyBytes::new(py, &frame))
     }
 
     /// Frame that authenticates this robot to a peer, or `None`.
     fn encode_peer_auth<'py>(
         &mut self,
         py: Python<'py>,
-        fields: BeaconFields,
+        fields: MessageFields,
         exchange: u32,
     ) -> Option<Bound<'py, PyBytes>> {
-        self.codec.encode_peer_auth(&fields, exchange).map(|frame| PyBytes::new(py, &frame))
+        self.link.encode_peer_auth(&fields, exchange).map(|frame| PyBytes::new(py, &frame))
     }
 
     /// Whether the robot with this address is authenticated at tick `now`.
     fn is_authenticated(&self, name: NodeId, now: u32) -> bool {
-        self.codec.is_authenticated(name, now)
+        self.link.is_authenticated(name, now)
     }
 
     /// Lengths of the state, of the transmitted taps and of the wide parameters.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
-        self.codec.sizes()
+        self.link.sizes()
     }
 
     /// Frames per exchange.
     #[getter]
     fn frames_per_exchange(&self) -> u32 {
-        self.codec.frames_per_exchange()
+        self.link.frames_per_exchange()
     }
 
     /// Decodes a frame that was received at tick `now`. Raises `FrameError`.
-    fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<BeaconFields> {
+    fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<MessageFields> {
         self.begin_tick(now);
-        self.codec.decode(now, frame).map_err(|error| FrameError::new_err(error.name()))
+        self.link.decode(now, frame).map_err(|error| FrameError::new_err(error.name()))
     }
 
     /// Encodes frame `index` of this exchange.
     fn encode<'py>(
         &mut self,
         py: Python<'py>,
-        fields: BeaconFields,
+        fields: MessageFields,
         exchange: u32,
         index: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (state, taps, wide) = self.codec.sizes();
+        let (state, taps, wide) = self.link.sizes();
         let found = (fields.4.len(), fields.5.len(), fields.6.len());
         if found != (state, taps, wide) {
             return Err(PyValueError::new_err(format!(
                 "state, taps and wide must have {state}, {taps} and {wide} numbers, got {found:?}"
             )));
         }
-        let frame = self.codec.encode(&fields, exchange, index);
+        let frame = self.link.encode(&fields, exchange, index);
         let frame = frame
-            .ok_or_else(|| PyValueError::new_err("a number of the beacon is not finite or out of range"))?;
+            .ok_or_else(|| PyValueError::new_err("a number of the message is not finite or out of range"))?;
         Ok(PyBytes::new(py, &frame))
     }
 }

@@ -50,7 +50,7 @@ def public_members(owner):
             yield name, member
 
 
-@pytest.mark.parametrize("owner", [wdgnn.Swarm, wdgnn.Model, wire.Codec], ids=lambda owner: owner.__name__)
+@pytest.mark.parametrize("owner", [wdgnn.Swarm, wdgnn.Model, wire.Link], ids=lambda owner: owner.__name__)
 def test_every_public_member_has_a_docstring(owner):
     assert owner.__doc__
     assert [name for name, member in public_members(owner) if not member.__doc__] == []

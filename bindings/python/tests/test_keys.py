@@ -1,4 +1,4 @@
-"""Key rotation and peer authentication of `wire.Codec` and of simulated swarms."""
+"""Key rotation and peer authentication of `wire.Link` and of simulated swarms."""
 
 import pytest
 
@@ -22,18 +22,18 @@ def keys(host_sim, tmp_path_factory):
 
 def robot(keys, address, **options):
     own = {"address": address, "personal_key": (keys / f"robots/robot-{address}.key").read_bytes().strip(), **options}
-    return wire.Codec("flocking", "dot154", Swarm(profile="dot154").model, (keys / "swarm.key").read_bytes(), **own)
+    return wire.Link("flocking", "dot154", Swarm(profile="dot154").model, (keys / "swarm.key").read_bytes(), **own)
 
 
-def beacon(codec, address, tick):
-    return wire.Beacon(address, 1, tick, 0, *[[0.0] * count for count in codec.sizes])
+def message(link, address, tick):
+    return wire.Message(address, 1, tick, 0, *[[0.0] * count for count in link.sizes])
 
 
-def decoded(codec, frame, tick):
-    """`"beacon"`, or the name of the frame error."""
+def decoded(link, frame, tick):
+    """`"message"`, or the name of the frame error."""
     try:
-        codec.decode(frame, tick)
-        return "beacon"
+        link.decode(frame, tick)
+        return "message"
     except wire.FrameError as error:
         return str(error)
 
@@ -44,21 +44,21 @@ def test_a_key_update_is_relayed_stored_and_applied_at_its_tick(keys):
     assert [decoded(robots[0], frame, 1) for frame in updates] == ["key-update", "key-update"]
     first = robots[1].key_state
     for tick in range(2, ROTATION_TICK):
-        for codec in robots:
-            codec.begin_tick(tick)
+        for link in robots:
+            link.begin_tick(tick)
         frame = robots[0].relay_key_update(tick)
         if frame:
-            assert [decoded(codec, frame, tick) for codec in robots[1:]] == ["key-update", "key-update"]
-    assert [codec.epoch for codec in robots] == [0, 0, 0]
+            assert [decoded(link, frame, tick) for link in robots[1:]] == ["key-update", "key-update"]
+    assert [link.epoch for link in robots] == [0, 0, 0]
     assert robots[1].key_state != first
     # Robot 1 restarts, and robot 0 sends with the new key.
     robots[1] = robot(keys, 1, key_state=robots[1].key_state)
     robots[0].begin_tick(ROTATION_TICK)
-    frame = robots[0].encode(beacon(robots[0], 0, ROTATION_TICK))
-    assert [decoded(codec, frame, ROTATION_TICK) for codec in robots[1:]] == ["beacon", "forged"]
-    for codec in robots:
-        codec.begin_tick(ROTATION_TICK + 1)
-    assert [codec.epoch for codec in robots] == [1, 1, 0]
+    frame = robots[0].encode(message(robots[0], 0, ROTATION_TICK))
+    assert [decoded(link, frame, ROTATION_TICK) for link in robots[1:]] == ["message", "forged"]
+    for link in robots:
+        link.begin_tick(ROTATION_TICK + 1)
+    assert [link.epoch for link in robots] == [1, 1, 0]
 
 
 def test_robots_with_matching_peer_keys_authenticate_each_other(keys):
@@ -66,14 +66,14 @@ def test_robots_with_matching_peer_keys_authenticate_each_other(keys):
         return (keys / f"robots/robot-{address}.roster").read_bytes().split()
 
     one, two = (robot(keys, address, peer_keys=peer_keys(address)) for address in (0, 1))
-    assert decoded(two, one.encode(beacon(one, 0, 1)), 1) == "beacon"
-    frame = two.encode_peer_auth(beacon(two, 1, 2), 2)
-    assert frame and decoded(one, frame, 2) == "beacon" and one.is_authenticated(1, 2)
+    assert decoded(two, one.encode(message(one, 0, 1)), 1) == "message"
+    frame = two.encode_peer_auth(message(two, 1, 2), 2)
+    assert frame and decoded(one, frame, 2) == "message" and one.is_authenticated(1, 2)
     assert not two.is_authenticated(0, 2)
-    assert decoded(two, one.encode_peer_auth(beacon(one, 0, 3), 3), 3) == "beacon" and two.is_authenticated(0, 3)
+    assert decoded(two, one.encode_peer_auth(message(one, 0, 3), 3), 3) == "message" and two.is_authenticated(0, 3)
     # Wrong peer keys do not authenticate.
     three = robot(keys, 0, peer_keys=peer_keys(2))
-    assert decoded(three, two.encode(beacon(two, 1, 4)), 4) == "beacon" and not three.is_authenticated(1, 4)
+    assert decoded(three, two.encode(message(two, 1, 4)), 4) == "message" and not three.is_authenticated(1, 4)
 
 
 def test_key_rotation_of_a_swarm_has_the_digest_of_the_simulator(digest, tmp_path):
@@ -100,4 +100,4 @@ def test_key_rotation_of_a_swarm_has_the_digest_of_the_simulator(digest, tmp_pat
 )
 def test_invalid_keys_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
-        wire.Codec("flocking", "dot154", 0, **{"key": bytes(16), **options})
+        wire.Link("flocking", "dot154", 0, **{"key": bytes(16), **options})

@@ -1,4 +1,4 @@
-"""Comparison of `wire.Codec` with golden frames and with the second implementation in tests/interop."""
+"""Comparison of `wire.Link` with golden frames and with the second implementation in tests/interop."""
 
 import json
 import pathlib
@@ -21,31 +21,31 @@ BAD = [vector for vector in GOLDEN["vectors"] if "refused" in vector]
 
 
 def receiver(vector):
-    return wire.Codec("flocking", vector["profile"], MODEL, KEY if vector["sealed"] else None)
+    return wire.Link("flocking", vector["profile"], MODEL, KEY if vector["sealed"] else None)
 
 
 @pytest.mark.parametrize("vector", GOOD, ids=lambda vector: vector["name"])
 def test_valid_frames_are_decoded_and_encoded_to_identical_bytes(vector):
-    codec = receiver(vector)
-    beacon = codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
+    link = receiver(vector)
+    message = link.decode(bytes.fromhex(vector["frame"]), vector["now"])
     expected = vector["beacon"]
-    assert (beacon.sender, beacon.boot, beacon.sequence) == (expected["sender"], expected["boot"], expected["sequence"])
-    assert beacon.state == expected["state"]
-    assert beacon.taps[slice(*beacon.tap_range)] == expected["taps"]
-    assert beacon.wide[slice(*beacon.wide_range)] == expected["wide"]
-    assert codec.encode(beacon, vector["exchange"], vector["index"]).hex() == vector["frame"]
+    assert (message.sender, message.boot, message.sequence) == (expected["sender"], expected["boot"], expected["sequence"])
+    assert message.state == expected["state"]
+    assert message.taps[slice(*message.tap_range)] == expected["taps"]
+    assert message.wide[slice(*message.wide_range)] == expected["wide"]
+    assert link.encode(message, vector["exchange"], vector["index"]).hex() == vector["frame"]
 
 
 @pytest.mark.parametrize("vector", BAD, ids=lambda vector: vector["name"])
 def test_invalid_frames_are_rejected_for_the_right_reason(vector):
-    codec = receiver(vector)
+    link = receiver(vector)
     for earlier in vector["before"]:
         try:
-            codec.decode(bytes.fromhex(earlier["frame"]), earlier["now"])
+            link.decode(bytes.fromhex(earlier["frame"]), earlier["now"])
         except wire.FrameError:
             pass
     with pytest.raises(wire.FrameError) as error:
-        codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
+        link.decode(bytes.fromhex(vector["frame"]), vector["now"])
     assert str(error.value) == vector["refused"]
     assert vector["refused"] in wire.FRAME_ERRORS
 
@@ -56,8 +56,8 @@ def test_both_implementations_agree_on_frames_and_noise(profile, key):
     generator = random.Random(7)
     theirs = wdgnn_wire.PROFILES[profile]
     theirs = wdgnn_wire.Sealed(theirs, key) if key else theirs
-    codec = wire.Codec("flocking", profile, MODEL, key)
-    shape = wdgnn_wire.Shape(*codec.sizes)
+    link = wire.Link("flocking", profile, MODEL, key)
+    shape = wdgnn_wire.Shape(*link.sizes)
 
     def verdict(read, frame):
         try:
@@ -67,19 +67,19 @@ def test_both_implementations_agree_on_frames_and_noise(profile, key):
             return str(error)
 
     for sequence in range(1, 50):
-        numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in codec.sizes]
-        sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(codec.frames_per_exchange)
-        beacon = wire.Beacon(sender, 0, sequence, 0, *numbers)
-        frame = codec.encode(beacon, exchange, index)
+        numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in link.sizes]
+        sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(link.frames_per_exchange)
+        message = wire.Message(sender, 0, sequence, 0, *numbers)
+        frame = link.encode(message, exchange, index)
         theirs_beacon = wdgnn_wire.Beacon(sender, 0, sequence, 0, *numbers)
         assert frame == theirs.encode(shape, MODEL, theirs_beacon, exchange, index)
         noisy = bytearray(frame)
         noisy[generator.randrange(len(noisy))] ^= 1 << generator.randrange(8)
         noisy = bytes(noisy[: generator.choice([len(noisy), generator.randrange(len(noisy))])])
-        now = sequence // codec.frames_per_exchange
+        now = sequence // link.frames_per_exchange
 
         def we_read(frame):
-            return codec.decode(frame, now)
+            return link.decode(frame, now)
 
         def they_read(frame):
             return theirs.decode(shape, MODEL, frame, now)
@@ -91,18 +91,18 @@ def test_both_implementations_agree_on_frames_and_noise(profile, key):
 def test_frames_of_a_swarm_are_decoded():
     swarm = Swarm(robots=4, faults={"skew": 1})
     swarm.step()
-    codec = wire.Codec("flocking", "exact", swarm.model)
-    senders = [codec.decode(frame).sender for sent in swarm.frames for frame in sent]
+    link = wire.Link("flocking", "exact", swarm.model)
+    senders = [link.decode(frame).sender for sent in swarm.frames for frame in sent]
     assert senders == [0, 1, 2, 3]
     with pytest.raises(wire.FrameError, match="model"):
-        wire.Codec("flocking", "exact", 1).decode(swarm.frames[0][0])
+        wire.Link("flocking", "exact", 1).decode(swarm.frames[0][0])
 
 
 def test_wrong_lengths_are_rejected():
     with pytest.raises(ValueError, match="do not fit the frames of profile esb32"):
-        wire.Codec("flocking-3d", "esb32", 1)
-    codec = wire.Codec("flocking-3d", "exact", 1)
-    assert codec.sizes == (6, 27, 108)
+        wire.Link("flocking-3d", "esb32", 1)
+    link = wire.Link("flocking-3d", "exact", 1)
+    assert link.sizes == (6, 27, 108)
     with pytest.raises(ValueError, match="6, 27 and 108"):
-        codec.encode(wire.Beacon(1, 0, 0, 0, [0.0], [], []))
-    assert repr(codec) == "<wdgnn.wire.Codec flocking-3d on exact, model 00000001>"
+        link.encode(wire.Message(1, 0, 0, 0, [0.0], [], []))
+    assert repr(link) == "<wdgnn.wire.Link flocking-3d on exact, model 00000001>"

@@ -4,11 +4,11 @@
 >>> swarm = Swarm(robots=5, seed=1, profile="dot154", faults={"drop_chance": 0.1})
 >>> swarm.step()
 >>> frames = [frame for sent in swarm.frames for frame in sent]
->>> codec = wire.Codec("flocking", "dot154", swarm.model)
->>> beacon = codec.decode(frames[0])
->>> beacon.sender, len(beacon.taps), beacon.wide_range
+>>> link = wire.Link("flocking", "dot154", swarm.model)
+>>> message = link.decode(frames[0])
+>>> message.sender, len(message.taps), message.wide_range
 (0, 18, (0, 12))
->>> codec.encode(beacon) == frames[0]
+>>> link.encode(message) == frames[0]
 True
 """
 
@@ -20,11 +20,11 @@ from dataclasses import astuple, dataclass
 from . import _native
 from ._native import FRAME_ERRORS, PROFILES, FrameError, Model
 
-__all__ = ["FRAME_ERRORS", "PROFILES", "Beacon", "Codec", "FrameError"]
+__all__ = ["FRAME_ERRORS", "PROFILES", "FrameError", "Link", "Message"]
 
 
 @dataclass(frozen=True)
-class Beacon:
+class Message:
     """Message of one robot in one frame. Taps and wide parameters that the frame does not contain are 0."""
 
     #: Address of the sender.
@@ -47,21 +47,21 @@ class Beacon:
     wide_range: tuple[int, int] = (0, 0)
 
 
-class Codec:
+class Link:
     """Encodes and decodes the frames of one swarm.
 
     `task`, `profile`: task and link profile of the swarm.
     `model`: a `wdgnn.Model`, or the checksum of a weight file.
-    `key`: group key, 16 bytes or 32 hexadecimal digits. The codec then rejects replayed frames.
+    `key`: group key, 16 bytes or 32 hexadecimal digits. The link then rejects replayed frames.
 
     Key rotation needs the keys of a robot (`host-sim key robots`):
 
     `address`, `personal_key`: address and personal key of the robot.
     `epoch`: epoch of `key`.
     `peer_keys`: pairwise keys of all robots, ordered by address. They turn peer authentication on.
-    `key_state`: value of `Codec.key_state` before a restart.
+    `key_state`: value of `Link.key_state` before a restart.
 
-    `decode` stores a key update and raises `FrameError("key-update")`, because the frame is not a beacon. The codec uses the new key
+    `decode` stores a key update and raises `FrameError("key-update")`, because the frame is not a message. The link uses the new key
     from the announced tick on. Store `key_state` whenever it changes.
     """
 
@@ -82,54 +82,54 @@ class Codec:
         if personal_key is None and (peer_keys or key_state or epoch):
             raise ValueError("epoch, peer_keys and key_state need personal_key")
         own = None if personal_key is None else (address, personal_key, epoch, list(peer_keys))
-        self._codec = _native.Codec(task, profile, checksum, key, own)
+        self._link = _native.Link(task, profile, checksum, key, own)
         if key_state is not None:
-            self._codec.restore_keys(key_state)
+            self._link.restore_keys(key_state)
         self._description = f"{task} on {profile}{', sealed' if key else ''}, model {checksum:08x}"
 
     @property
     def frames_per_exchange(self) -> int:
         """Number of frames that a robot sends per exchange."""
-        return self._codec.frames_per_exchange
+        return self._link.frames_per_exchange
 
     @property
     def sizes(self) -> tuple[int, int, int]:
         """Lengths of the state, of the transmitted taps and of the wide parameters."""
-        return self._codec.sizes
+        return self._link.sizes
 
-    def decode(self, frame: bytes, now: int = 0) -> Beacon:
+    def decode(self, frame: bytes, now: int = 0) -> Message:
         """Decodes a frame that was received at tick `now`. Raises `FrameError` with the name of the reason."""
-        return Beacon(*self._codec.decode(frame, now))
+        return Message(*self._link.decode(frame, now))
 
-    def encode(self, beacon: Beacon, exchange: int = 0, index: int = 0) -> bytes:
-        """Encodes a beacon as frame `index` of an exchange. Raises `ValueError` for numbers that a frame cannot hold."""
-        return self._codec.encode(astuple(beacon), exchange, index)
+    def encode(self, message: Message, exchange: int = 0, index: int = 0) -> bytes:
+        """Encodes a message as frame `index` of an exchange. Raises `ValueError` for numbers that a frame cannot hold."""
+        return self._link.encode(astuple(message), exchange, index)
 
     @property
     def epoch(self) -> int:
         """Epoch of the group key in use."""
-        return self._codec.epoch
+        return self._link.epoch
 
     @property
     def key_state(self) -> bytes | None:
         """Keys to store over a restart, or `None` without a personal key. Keep them secret."""
-        return self._codec.key_state
+        return self._link.key_state
 
     def begin_tick(self, now: int) -> None:
         """Starts tick `now`: a new group key comes into use at its tick. `decode` also starts its tick."""
-        self._codec.begin_tick(now)
+        self._link.begin_tick(now)
 
     def relay_key_update(self, exchange: int) -> bytes | None:
-        """Frame to send in this exchange instead of a beacon, which relays a key update to another robot. Usually `None`."""
-        return self._codec.relay_key_update(exchange)
+        """Frame to send in this exchange instead of a message, which relays a key update to another robot. Usually `None`."""
+        return self._link.relay_key_update(exchange)
 
-    def encode_peer_auth(self, beacon: Beacon, exchange: int) -> bytes | None:
-        """Frame to send in this exchange instead of this beacon, which authenticates this robot to a peer. Usually `None`."""
-        return self._codec.encode_peer_auth(astuple(beacon), exchange)
+    def encode_peer_auth(self, message: Message, exchange: int) -> bytes | None:
+        """Frame to send in this exchange instead of this message, which authenticates this robot to a peer. Usually `None`."""
+        return self._link.encode_peer_auth(astuple(message), exchange)
 
     def is_authenticated(self, address: int, now: int) -> bool:
         """Whether peer authentication of the robot with this address is valid at tick `now`."""
-        return self._codec.is_authenticated(address, now)
+        return self._link.is_authenticated(address, now)
 
     def __repr__(self) -> str:
-        return f"<wdgnn.wire.Codec {self._description}>"
+        return f"<wdgnn.wire.Link {self._description}>"

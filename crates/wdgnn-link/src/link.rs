@@ -88,6 +88,9 @@ pub trait RadioLink {
     /// Sets the boot count after a restart. Frame numbers start again.
     fn set_boot_count(&mut self, boot: u32);
 
+    /// [`SecurityState::requires_proof`] without dynamic dispatch: open robots then contain no code for proofs.
+    fn requires_proof(&self) -> bool;
+
     /// Identities and keys.
     fn security(&self) -> &dyn SecurityState;
 
@@ -262,6 +265,11 @@ impl<E: Encoding, S: LinkSecurity> RadioLink for Link<E, S> {
 
     fn set_boot_count(&mut self, boot: u32) {
         (self.boot, self.sequence) = (boot, 0);
+    }
+
+    #[inline]
+    fn requires_proof(&self) -> bool {
+        self.security.requires_proof()
     }
 
     #[inline]

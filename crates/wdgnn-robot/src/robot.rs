@@ -134,7 +134,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
         self.controller.agent.decide(&self.config.agent, &view);
         let robot = &*self;
         let Self { config, controller, .. } = robot;
-        let proofs_count = robot.link.security().requires_proof() && robot.has_proven_neighbor();
+        let proofs_count = robot.link.requires_proof() && robot.has_proven_neighbor();
         let is_identified = move |sender| !proofs_count || robot.is_proven(sender);
         let robots = config.trust.is_robust().then(|| robot.obstacles(is_identified));
         let strangers = proofs_count.then(|| {

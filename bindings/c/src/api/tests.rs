@@ -119,9 +119,9 @@ fn functions_reject_memory_without_a_robot() {
     }
     let robot = create(&exact, &mut memory, &config(1)).unwrap();
     // A robot is not a listener.
-    let mut beacon = MaybeUninit::<Beacon>::uninit();
+    let mut message = MaybeUninit::<Message>::uninit();
     // SAFETY: the robot is valid, and the frame is empty.
-    let error = unsafe { wdgnn_listener_read(robot.cast(), 0, [0].as_mut_ptr(), 0, beacon.as_mut_ptr()) };
+    let error = unsafe { wdgnn_listener_read(robot.cast(), 0, [0].as_mut_ptr(), 0, message.as_mut_ptr()) };
     assert_eq!(error, Error::NotFound);
     // A failed creation invalidates the earlier robot.
     assert!(create(&sealed, &mut memory, &config(1)).is_err());

@@ -36,7 +36,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
         let is_whole = self.link.sends_whole_messages() && !self.config.trust.is_robust();
         let payload = if is_whole { Payload::ALL } else { reception.payload };
         let payload = (is_whole || is_plausible).then_some(payload);
-        let kept = if self.link.security().requires_proof() {
+        let kept = if self.link.requires_proof() {
             self.update_identified(&arrival, payload, reception.is_proof)
         } else {
             let Self { config, controller, table, received, .. } = self;
@@ -148,10 +148,10 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
         let hold = self.config.hold_ticks;
         let task = &self.config.agent.task;
         let evicted = self.table.end_receive(tick, hold, |state, ticks| task.predict(state, ticks));
-        if self.link.security().requires_proof() {
+        if self.link.requires_proof() {
             self.evict_unidentified();
         }
-        let proofs_count = self.link.security().requires_proof() && self.has_proven_neighbor();
+        let proofs_count = self.link.requires_proof() && self.has_proven_neighbor();
         let (robust, probation) = (self.config.trust.is_robust(), self.config.trust.probation_frames());
         let flown_ticks = self.agent().first_tick().map_or(0, |first| tick.saturating_sub(first));
         let accepts_newcomers =

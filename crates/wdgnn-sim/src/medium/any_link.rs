@@ -135,6 +135,10 @@ impl<S, L, W> RadioLink for AnyLink<S, L, W> {
         self.0.set_boot_count(boot);
     }
 
+    fn requires_proof(&self) -> bool {
+        self.0.requires_proof()
+    }
+
     fn security(&self) -> &dyn SecurityState {
         self.0.security()
     }
