@@ -3,7 +3,7 @@
 //! The companion is an autopilot, a motion-capture bridge or a PC (`firmware/companion.py`). It
 //! sends poses; the robot sends accelerations and a status, 100 times a second each.
 //!
-//! A message is its kind and the postcard bytes of its fields, on the line as in [`line`].
+//! A message is its kind and the postcard bytes of its fields, on the line as in [`mod@line`].
 //!
 //! | message | kind | from | content, little-endian |
 //! |---|--:|---|---|

@@ -2,7 +2,7 @@
 //!
 //! A gateway is a board with a radio. It reports received frames as [`GatewayEvent`]s and sends the
 //! frames that the PC requests with a [`GatewayRequest`] in their slots. Both are postcard enums on a
-//! serial [`line`] at [`BAUD`], 8 data bits, no parity, one stop bit. Their [`Schema`]s describe them
+//! serial [`mod@line`] at [`BAUD`], 8 data bits, no parity, one stop bit. Their [`Schema`]s describe them
 //! for programs in other languages.
 //!
 //! The gateway has no key and knows neither ticks nor slots. Times are microseconds of its clock.

@@ -3,7 +3,7 @@
 //! * [`mac`] — the header of a robot's broadcast on IEEE 802.15.4.
 //! * [`companion`] — serial messages between a robot and its companion computer.
 //! * [`event`] — messages between a radio gateway and a PC.
-//! * [`line`] — the framing of messages on serial lines.
+//! * [`mod@line`] — the framing of messages on serial lines.
 //! * [`emulation`] — pipe messages between the simulator and an emulated robot.
 //!
 //! This crate encodes and decodes messages; `firmware` and `host-sim` transport them.
