@@ -127,7 +127,7 @@ pub fn end_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
 
 /// Runs a whole tick.
 ///
-/// `buffer` holds one frame at a time. It needs [`MessageLink::max_frame_len`] bytes and one more, by which
+/// `buffer` holds one frame at a time. It needs [`Robot::max_frame_len`] bytes and one more, by which
 /// longer frames are detected.
 pub fn run_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
     robot: &mut Robot<C, L, N>,

@@ -169,8 +169,8 @@ faults! {
         /// Share of sensors that fail at TICK: frozen ones repeat the last value, lost ones return
         /// none.
         sensor: Option<SensorFault>, "frozen|lost:SHARE@TICK";
-        /// Share of motors that fail at TICK [0]: stuck ones repeat the last command, dead ones do
-        /// nothing, weak ones give 40 % thrust.
+        /// Share of motors that fail at TICK, or at the start: stuck ones repeat the last command,
+        /// dead ones do nothing, weak ones give 40 % thrust.
         motor: Option<MotorFault>, "stuck|dead|weak:SHARE[@TICK]";
         /// Largest acceleration of all motors in m/s², per axis.
         saturation: Option<f32>, "M/S2", OptionRange::above(0.0, 1000.0);
