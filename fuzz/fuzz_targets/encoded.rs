@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
     let mut numbers = numbers.chain(core::iter::repeat(0.0));
     let mut next = || numbers.next().unwrap_or_default();
     let mut message = Full::empty(Motion::from_array([(); 4].map(|()| next())));
-    message.taps.for_each_transmitted(|_, line| line.fill_with(&mut next));
+    message.taps.transmitted_mut().for_each(|(_, line)| line.fill_with(&mut next));
     message.wide.numbers_mut().fill_with(&mut next);
     (message.sender, message.degree) = (sender.into(), degree);
     frames::assert_plane(&OutgoingMessage {

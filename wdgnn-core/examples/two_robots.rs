@@ -30,7 +30,7 @@ pub fn main() {
     let mut agents = motions.map(|motion| Agent::new(&config, motion));
     // Robot 1 starts with other parameters, as after an earlier flight.
     let mut learned = *agents[1].wide();
-    learned.scale(1.2);
+    learned.numbers_mut().iter_mut().for_each(|w| *w *= 1.2);
     assert!(agents[1].set_wide(&learned));
 
     for tick in 0..500 {

@@ -79,7 +79,6 @@ where
     T: Task<Features = M::Features, Command = M::Output>,
 {
     /// An agent in `state` with the offline parameters.
-    #[must_use]
     #[inline]
     pub fn new(config: &Config<M, T>, state: T::State) -> Self {
         Self {

@@ -61,13 +61,13 @@
 //!
 //! | paper | line |
 //! |---|---|
-//! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#132), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#153), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#158) |
+//! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#131), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#152), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#157) |
 //! | `relevantFeature`: features x of flocking | [`fourths = fourths.plus(inverse_4, &offset);`](../src/wdgnn_core/tasks/flocking/task.rs.html#65) |
-//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#137) |
-//! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#49) |
+//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#126) |
+//! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#48) |
 //! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`activation.apply(&mut output);`](../src/wdgnn_core/model/deep.rs.html#106) |
-//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#51) |
-//! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#80) |
+//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#50) |
+//! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#78) |
 //! | `disgd`, first term: mean over the neighbors and the robot | [`Mixing::Uniform => mean_of_parts(wide, neighbors)`](../src/wdgnn_core/online/consensus.rs.html#46) |
 //! | `disgd`, second term: gradient step | [`*w -= z * f;`](../src/wdgnn_core/tensor/kernels.rs.html#175) |
 //! | gradient of the local loss J of flocking | [`let factor = 2.0 * self.period / n;`](../src/wdgnn_core/tasks/flocking/task.rs.html#88) |

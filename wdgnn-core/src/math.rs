@@ -40,7 +40,6 @@ const TANH_FIT: f32 = 7.0;
 ///
 /// The error is at most [`TANH_MAX_ULP`]. The cost is a quarter of that of [`tanh_libm`]. NaN returns
 /// NaN.
-#[must_use]
 #[inline]
 pub fn tanh(x: f32) -> f32 {
     // One integer comparison finds all saturated arguments, including the infinities.
@@ -72,14 +71,12 @@ pub(crate) fn tanh_fit(x: f32) -> f32 {
 ///
 /// `tests/tanh_accuracy.rs` measures both errors. The function is not inlined: an unrolled loop
 /// over a layer would contain 32 copies, 70 KB of a robot's flash.
-#[must_use]
 #[inline(never)]
 pub fn tanh_libm(x: f32) -> f32 {
     libm::tanhf(x)
 }
 
 /// Square root, correctly rounded.
-#[must_use]
 #[inline]
 pub fn sqrt(x: f32) -> f32 {
     libm::sqrtf(x)
@@ -89,7 +86,6 @@ pub fn sqrt(x: f32) -> f32 {
 ///
 /// Message and weight-file values must pass this test before any arithmetic. It rejects NaN,
 /// infinities, subnormals (slow on some cores) and huge values with one integer range test.
-#[must_use]
 #[inline]
 pub fn is_admissible(x: f32) -> bool {
     let magnitude = x.to_bits() & 0x7fff_ffff;
@@ -103,7 +99,6 @@ pub fn is_admissible(x: f32) -> bool {
 /// The range covers 128 exponents, so the sign bit is the result. Results of many numbers combine
 /// with `or`, at a third of the cost of [`is_admissible`]. A negative result means that [`is_admissible`]
 /// must decide.
-#[must_use]
 #[inline]
 pub fn quick_admissible(x: f32) -> i32 {
     const SMALLEST: u32 = (127 - 68) << 24;
@@ -111,7 +106,6 @@ pub fn quick_admissible(x: f32) -> i32 {
 }
 
 /// Rounds subnormals to zero, so that numbers of honest senders pass [`is_admissible`].
-#[must_use]
 #[inline]
 pub fn flush_subnormal(x: f32) -> f32 {
     if x.to_bits() & 0x7f80_0000 == 0 { 0.0 } else { x }
@@ -120,7 +114,6 @@ pub fn flush_subnormal(x: f32) -> f32 {
 /// Limits `x` to ±`limit`.
 ///
 /// NaN returns NaN, because the safety gate tests for it.
-#[must_use]
 #[inline]
 pub fn clamp(x: f32, limit: f32) -> f32 {
     if x > limit {

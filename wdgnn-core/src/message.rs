@@ -52,7 +52,6 @@ pub struct Message<S, L, W> {
 
 impl<S: State, L: DelayLines, W: Tensor> Message<S, L, W> {
     /// Message of a robot in `state` with zero taps and parameters.
-    #[must_use]
     pub fn empty(state: S) -> Self {
         Self { sender: 0, tick: 0, degree: 0, state, taps: L::ZERO, wide: W::ZERO }
     }
@@ -60,7 +59,6 @@ impl<S: State, L: DelayLines, W: Tensor> Message<S, L, W> {
     /// Whether every number is admissible ([`crate::math::is_admissible`]).
     ///
     /// Decoders accept NaN. Check this before a message from outside enters the arithmetic.
-    #[must_use]
     pub fn is_admissible(&self) -> bool {
         self.state.is_admissible() && self.taps.is_admissible() && self.wide.is_admissible()
     }

@@ -6,10 +6,10 @@
 use heapless::Vec;
 
 use crate::{
-    message::{AgentMessage, Message},
+    message::AgentMessage,
     model::Model,
     online::consensus::NeighborParams,
-    task::{NodeId, Task},
+    task::Task,
     tensor::{Tensor as _, param_range::ParamRange},
 };
 
@@ -39,7 +39,6 @@ pub struct Neighbors<'a, M: Model, T: Task, const N: usize = MAX_NEIGHBORS> {
 
 impl<'a, M: Model, T: Task, const N: usize> Neighbors<'a, M, T, N> {
     /// No neighbors.
-    #[must_use]
     pub const fn none(exchange: bool) -> Self {
         Self { list: Vec::new(), exchange }
     }
@@ -51,13 +50,11 @@ impl<'a, M: Model, T: Task, const N: usize> Neighbors<'a, M, T, N> {
     }
 
     /// Number of neighbors.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Whether there are no neighbors.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -123,7 +120,6 @@ pub struct Inbox<M: Model, T: Task, const N: usize = MAX_NEIGHBORS> {
 
 impl<M: Model, T: Task, const N: usize> Inbox<M, T, N> {
     /// An empty inbox.
-    #[must_use]
     pub const fn new() -> Self {
         Self { messages: Vec::new() }
     }
@@ -136,17 +132,14 @@ impl<M: Model, T: Task, const N: usize> Inbox<M, T, N> {
         if !message.is_admissible() {
             return Err(InboxError::NotAdmissible);
         }
-        let found = self
-            .messages
-            .binary_search_by_key(&message.sender, |Message { sender, .. }| -> NodeId { *sender });
-        match found {
+        match self.messages.binary_search_by_key(&message.sender, |known| known.sender) {
             Ok(index) => {
                 if let Some(known) = self.messages.get_mut(index) {
                     *known = message;
                 }
                 Ok(())
             }
-            Err(_) if self.messages.is_full() => Err(InboxError::Full),
+            // The first test never holds; it proves that `insert` cannot panic.
             Err(index) if index > self.messages.len() => Err(InboxError::Full),
             Err(index) => self.messages.insert(index, message).map_err(|_| InboxError::Full),
         }
@@ -154,7 +147,6 @@ impl<M: Model, T: Task, const N: usize> Inbox<M, T, N> {
 
     /// View of the messages for [`Agent::decide`](crate::agent::Agent::decide) and
     /// [`Agent::learn`](crate::agent::Agent::learn).
-    #[must_use]
     pub fn view(&self) -> Neighbors<'_, M, T, N> {
         let mut neighbors = Neighbors::none(true);
         for message in &self.messages {

@@ -30,7 +30,6 @@ pub trait State:
     }
 
     /// The state of all zeros.
-    #[must_use]
     fn zero() -> Self {
         Self::from_array(Array::ZERO)
     }

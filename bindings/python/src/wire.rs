@@ -165,9 +165,8 @@ fn send<T: SimTask>(
     let state = T::State::from_array(Array::from_slice(state));
     let mut message: TaskMessage<T> =
         Message { sender: *sender, tick, degree: *degree, ..Message::empty(state) };
-    let mut taps = taps.iter();
-    let mut set_line = |line: &mut [f32]| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from);
-    message.taps.for_each_transmitted(|_, line| set_line(line));
+    let lines = message.taps.transmitted_mut().flat_map(|(_, line)| line);
+    lines.zip(taps).for_each(|(to, from)| *to = *from);
     message.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
     link.set_boot_count(*boot);
     // The first frame of a tick has the tick times the frames per exchange as its number.

@@ -20,7 +20,6 @@ macro_rules! frame_errors {
             pub const ALL: &'static [Self] = &[$(Self::$reason),*];
 
             /// Short name for tables and logs.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$reason => $name,)*
@@ -98,13 +97,11 @@ impl FrameErrorCounts {
     }
 
     /// Number of frames rejected for a reason.
-    #[must_use]
     pub fn of(&self, error: FrameError) -> u32 {
         self.0.get(error as usize).copied().unwrap_or_default()
     }
 
     /// Number of rejected frames.
-    #[must_use]
     pub fn total(&self) -> u32 {
         self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }

@@ -39,7 +39,6 @@ impl Profile {
     ///
     /// The radio carries that rate for 10 robots on IEEE 802.15.4, nRF24 and a Crazyflie, and for 50
     /// robots on ESP-NOW.
-    #[must_use]
     pub const fn exchange_ticks(self) -> u16 {
         match self {
             Self::Exact | Self::ExactUnfolded => 1,

@@ -62,7 +62,6 @@ pub struct Reception {
 
 impl Reception {
     /// A whole message with frame number `sequence`.
-    #[must_use]
     pub const fn whole(sequence: u32) -> Self {
         Self { sequence, payload: Payload::ALL, is_proof: false }
     }
@@ -151,7 +150,6 @@ pub struct Link<E, S = Open> {
 
 impl<E> Link<E> {
     /// A link without security for robots with the weight file of checksum `model`.
-    #[must_use]
     pub const fn open(model: u32) -> Self {
         Self::new(model, Open)
     }
@@ -159,7 +157,6 @@ impl<E> Link<E> {
 
 impl<E, S> Link<E, S> {
     /// A link for robots with the weight file of checksum `model`.
-    #[must_use]
     pub const fn new(model: u32, security: S) -> Self {
         Self { model, boot: 0, sequence: 0, security, encoding: PhantomData }
     }

@@ -43,7 +43,7 @@ pub fn main() {
     let mut robot = start(&mut store);
     // Learning changes the parameters. The control loop stores a record every second.
     let mut learned = *robot.agent().wide();
-    learned.scale(1.1);
+    learned.numbers_mut().iter_mut().for_each(|w| *w *= 1.1);
     assert!(robot.agent_mut().set_wide(&learned));
     robot.sense(99, None);
     persist::save_and_flush(&robot, &mut store, &mut [0; 512]).expect("memory does not fail");

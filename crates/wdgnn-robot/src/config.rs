@@ -171,7 +171,6 @@ impl<M, T> RobotConfig<M, T> {
     /// The paper's robot: an exchange in every tick, no silent neighbors, trust in all.
     ///
     /// A frame that is not received is a missing edge.
-    #[must_use]
     pub const fn new(agent: Config<M, T>) -> Self {
         Self {
             agent,
@@ -245,7 +244,6 @@ impl<M, T> RobotConfig<M, T> {
     }
 
     /// Whether no message outlives its tick: the robot needs no table of neighbors.
-    #[must_use]
     pub fn is_memoryless(&self) -> bool {
         self.exchange_interval <= 1 && self.hold_ticks == 0 && !self.trust.is_robust()
     }
@@ -285,7 +283,6 @@ impl<M: Model, T: RobotTask, P: TrustPolicy> RobotConfig<M, T, P> {
     /// Whether an honest robot can have these taps and parameters.
     ///
     /// The parameters of an honest robot never leave the ball.
-    #[must_use]
     #[inline]
     pub fn is_plausible(&self, message: &AgentMessage<M, T>, payload: Payload) -> bool {
         let Config { model, learning, offline_norm, .. } = &self.agent;

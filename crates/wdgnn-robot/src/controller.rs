@@ -71,7 +71,6 @@ where
     T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// A controller with the offline parameters, in `state`.
-    #[must_use]
     #[inline]
     pub fn new<P: TrustPolicy>(config: &RobotConfig<M, T, P>, id: NodeId, state: T::State) -> Self {
         Self {
@@ -90,7 +89,6 @@ where
     /// Whether the robot sends, and its taps advance, in this tick.
     ///
     /// Robots take turns: with an interval of d, the robot with address i exchanges in ticks i, i + d, …
-    #[must_use]
     #[inline]
     pub fn exchanges_this_tick<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         let interval = config.exchange_interval.max(1);
@@ -100,13 +98,11 @@ where
     /// Whether the robot sends a message in this tick.
     ///
     /// A blind robot sends nothing, unless others should avoid it where it came to rest.
-    #[must_use]
     pub fn sends_this_tick<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         self.exchanges_this_tick(config) && (!self.is_blind(config) || self.is_resting(config))
     }
 
     /// Message of this tick.
-    #[must_use]
     #[inline]
     pub fn message<P: TrustPolicy>(
         &self,

@@ -33,7 +33,6 @@ pub const RESERVED_TICKS: u32 = 6_000;
 pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 
 /// Length of the longest record of a robot with this network, with or without key rotation.
-#[must_use]
 pub const fn record_len<M: Model>(rotates_keys: bool) -> usize {
     let keys = if rotates_keys { STORED_KEYS_LEN + 4 } else { 0 };
     HEAD_LEN + 4 + keys + 4 * M::Wide::LEN + 4 + 4 + 4 * M::Output::LEN + 4

@@ -18,7 +18,6 @@ pub struct ReceivedFrame {
 
 impl ReceivedFrame {
     /// A frame from a radio without a clock.
-    #[must_use]
     pub const fn untimed(length: usize) -> Self {
         Self { length, arrived_us: 0 }
     }
@@ -65,7 +64,6 @@ pub struct Measurement<S> {
 
 impl<S> Measurement<S> {
     /// A state of the current tick.
-    #[must_use]
     pub const fn now(state: S) -> Self {
         Self { state, age: 0 }
     }

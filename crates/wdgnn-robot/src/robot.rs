@@ -79,7 +79,6 @@ where
     P: TrustPolicy,
 {
     /// A robot with the offline parameters, in `state`.
-    #[must_use]
     #[inline]
     pub fn new(id: NodeId, config: RobotConfig<M, T, P>, link: L, state: T::State) -> Self {
         Self {
@@ -101,13 +100,11 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     }
 
     /// Whether the robot sends a message in this tick.
-    #[must_use]
     pub fn sends_this_tick(&self) -> bool {
         self.controller.sends_this_tick(&self.config)
     }
 
     /// Whether the robot sends, and its taps advance, in this tick.
-    #[must_use]
     pub fn exchanges_this_tick(&self) -> bool {
         self.controller.exchanges_this_tick(&self.config)
     }
@@ -120,7 +117,6 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     }
 
     /// Message of this tick.
-    #[must_use]
     pub fn message(&self) -> RobotMessage<C> {
         self.controller.message(&self.config, self.id)
     }
@@ -217,7 +213,6 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     }
 
     /// Whether the robot does not know its state.
-    #[must_use]
     pub fn is_blind(&self) -> bool {
         self.controller.is_blind(&self.config)
     }

@@ -147,7 +147,7 @@ proptest! {
         assert_space(&outgoing(&Numbered { boot, sequence, message: space }, exchange));
         let mut layers = TwoLayers { sender, degree, ..TwoLayers::empty(sent.message.state) };
         let numbers = random_numbers(&mut random, 8, 9.0);
-        layers.taps.for_each_transmitted(|from, line| line.copy_from_slice(&numbers[from..from + line.len()]));
+        layers.taps.transmitted_mut().for_each(|(from, line)| line.copy_from_slice(&numbers[from..from + line.len()]));
         layers.wide.numbers_mut().copy_from_slice(&random_numbers(&mut random, 12, 2.0));
         assert_two_layers(&outgoing(&Numbered { boot, sequence, message: layers }, exchange));
     }

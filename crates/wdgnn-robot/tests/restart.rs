@@ -12,7 +12,7 @@ const BYTES: usize = exact::frame_len::<Motion, Taps, Wide>();
 fn learned() -> PlainRobot {
     let mut node = robot(1, Learning::paper(1.0));
     let mut wide = *node.agent().wide();
-    wide.scale(1.5);
+    wide.numbers_mut().iter_mut().for_each(|w| *w *= 1.5);
     assert!(node.agent_mut().set_wide(&wide));
     node
 }

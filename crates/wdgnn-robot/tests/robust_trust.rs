@@ -57,7 +57,7 @@ fn lying_taps_are_clipped_to_the_median() {
         let mut robot = robot_on(1, robust(), open_link::<Exact>());
         hear_six(&mut robot, 3, |message, _| {
             if let Some(size) = lie {
-                message.taps.for_each_transmitted(|_, taps| taps.fill(size));
+                message.taps.transmitted_mut().for_each(|(_, taps)| taps.fill(size));
             }
         });
         let said = robot.trusted().last().unwrap().message.taps;
@@ -98,7 +98,7 @@ fn untrusted_robots_are_avoided() {
         robot.sense(tick, seen(REST));
         let mut message = neighbor_message(&mut seeded(5), &robot.config().agent.model, 2, NEXT);
         message.tick = tick;
-        message.taps.for_each_transmitted(|_, taps| taps.fill(1.0e4));
+        message.taps.transmitted_mut().for_each(|(_, taps)| taps.fill(1.0e4));
         assert_eq!(robot.takes(&message), Err(FrameError::Implausible));
         robot.end_receive();
     }

@@ -91,7 +91,6 @@ impl<O: Array> ActuatorCalibration<O> {
     /// Restores a stored bias and gain; `None` if they are not finite or out of range.
     ///
     /// `rule` limits the bias. The gain must be between [`MIN_GAIN`] and 1.
-    #[must_use]
     pub fn from_stored(bias: O, gain: f32, rule: &Learning) -> Option<Self> {
         let kept = bias.as_ref().iter().all(|b| b.abs() <= rule.bias_clip);
         (kept && (MIN_GAIN..=1.0).contains(&gain)).then_some(Self { bias, gain, ..Self::NEUTRAL })

@@ -85,8 +85,8 @@ pub trait DelayLines:
     /// Mutable version of [`DelayLines::transmitted_from`].
     fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32];
 
-    /// All transmitted numbers, mutable.
-    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32>;
+    /// Mutable version of [`DelayLines::transmitted`].
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = (usize, &mut [f32])>;
 
     /// Iterates over the transmitted numbers of each line, each with the index of its first number.
     fn transmitted(&self) -> impl Iterator<Item = (usize, &[f32])> {
@@ -96,17 +96,6 @@ pub trait DelayLines:
             from += line.len();
             (!line.is_empty()).then_some((first, line))
         })
-    }
-
-    /// Calls `visit` with the transmitted numbers of each line and the index of the first of them.
-    #[inline]
-    fn for_each_transmitted(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
-        let mut from = 0;
-        while from < Self::LEN {
-            let line = self.transmitted_from_mut(from);
-            visit(from, line);
-            from += line.len().max(1);
-        }
     }
 
     /// Adds a neighbor's taps, each shifted by one hop: `z_k += weight · z_{k-1}`.
@@ -173,7 +162,7 @@ impl DelayLines for () {
         &mut []
     }
 
-    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = (usize, &mut [f32])> {
         iter::empty()
     }
 
@@ -212,9 +201,12 @@ impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for LayerT
         }
     }
 
-    fn transmitted_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        let line = self.line.numbers_mut().iter_mut().take(DelayLine::<TAPS, F>::TRANSMITTED);
-        line.chain(self.above.transmitted_mut())
+    #[inline]
+    fn transmitted_mut(&mut self) -> impl Iterator<Item = (usize, &mut [f32])> {
+        let line = self.line.numbers_mut().get_mut(..DelayLine::<TAPS, F>::TRANSMITTED).unwrap_or_default();
+        let above = self.above.transmitted_mut();
+        iter::once((0, line))
+            .chain(above.map(|(from, line)| (DelayLine::<TAPS, F>::TRANSMITTED + from, line)))
     }
 
     #[inline]
@@ -247,7 +239,7 @@ impl<'de, const TAPS: usize, const F: usize, Above: DelayLines> Deserialize<'de>
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut lines = Self::ZERO;
-        let numbers = lines.transmitted_mut();
+        let numbers = lines.transmitted_mut().flat_map(|(_, line)| line);
         serde_array::deserialize_list(deserializer, Self::LEN, numbers)?;
         Ok(lines)
     }

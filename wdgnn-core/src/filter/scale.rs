@@ -30,14 +30,12 @@ pub enum Scale {
 
 impl Scale {
     /// Returns whether the sum includes the robot's own taps.
-    #[must_use]
     #[inline]
     pub fn closed(self) -> bool {
         matches!(self, Self::Closed | Self::Echo(_))
     }
 
     /// Returns the feedback weight m, 0 without feedback.
-    #[must_use]
     #[inline]
     pub fn echo(self) -> f32 {
         if let Self::Echo(share) = self { share } else { 0.0 }

@@ -35,7 +35,6 @@ impl Activation {
     /// σ′ at the argument whose value is `output`.
     ///
     /// Training needs only the value, so it does not store the argument.
-    #[must_use]
     #[inline]
     pub fn derivative(self, output: f32) -> f32 {
         match self {

@@ -34,7 +34,6 @@ pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O
 
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D> {
     /// Folds `network`, with the given metric for updates.
-    #[must_use]
     #[inline]
     pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: GradientMetric) -> Self {
         let (metric, constant) = (scaled_metric(&network, metric), constant(&network));
@@ -44,7 +43,6 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> F
     }
 
     /// Returns the network that was folded.
-    #[must_use]
     pub fn network(&self) -> &Network<'w, F, TAPS, G, O, D> {
         &self.network
     }

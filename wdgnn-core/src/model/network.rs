@@ -50,7 +50,6 @@ where
     /// Borrows a network from a flat list of weights, in the order of the weight file.
     ///
     /// Returns `None` if the list does not have [`Network::WEIGHT_COUNT`] elements.
-    #[must_use]
     pub fn from_numbers(mut numbers: &'w [f32], activation: Activation, scale: Scale) -> Option<Self> {
         const { assert!(D::Taps::FIRST_LEN == TAPS * F, "the wide part reads the taps of the first layer") };
         let rest = &mut numbers;

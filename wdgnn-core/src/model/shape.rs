@@ -39,7 +39,6 @@ impl Dimensions {
     /// Returns the dimensions in a weight file.
     ///
     /// If the layers differ, `taps` is that of the first layer.
-    #[must_use]
     pub fn of(header: &Header) -> Self {
         let [first, ..] = &header.layers;
         Self {
@@ -52,13 +51,11 @@ impl Dimensions {
     }
 
     /// Number of inputs of `layer`, counted from 0: its taps times their features.
-    #[must_use]
     pub const fn inputs(&self, layer: usize) -> usize {
         self.taps * if layer == 0 { self.features } else { self.hidden }
     }
 
     /// Returns the list of layers for a weight file's header.
-    #[must_use]
     pub fn layers(&self) -> [LayerDimensions; MAX_LAYERS] {
         let mut layers = [LayerDimensions::default(); MAX_LAYERS];
         for layer in layers.iter_mut().take(self.layers) {

@@ -18,7 +18,6 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D>
     Unfolded<'w, F, TAPS, G, O, D>
 {
     /// Wraps a network without changing its weights.
-    #[must_use]
     pub fn new(network: Network<'w, F, TAPS, G, O, D>) -> Self {
         Self { offline: Filter(*network.wide), network }
     }

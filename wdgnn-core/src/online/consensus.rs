@@ -39,7 +39,7 @@ pub fn consensus_step<W: Tensor>(
     let count = neighbors.len();
     match mixing {
         Mixing::Alone => {}
-        Mixing::Uniform if clip > 0.0 => weighted(wide, neighbors, clip, |_| 1.0 / (count + 1) as f32),
+        Mixing::Uniform if clip > 0.0 => weighted(wide, neighbors, clip, &|_| 1.0 / (count + 1) as f32),
         Mixing::Uniform if neighbors.iter().all(|neighbor| neighbor.fresh == ParamRange::ALL) => {
             mean(wide.numbers_mut(), neighbors);
         }
@@ -48,7 +48,7 @@ pub fn consensus_step<W: Tensor>(
             // The robot may hear more neighbors than it reported; the larger count keeps the sum of
             // the weights below 1.
             let degree = count.max(own_degree.into());
-            weighted(wide, neighbors, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32);
+            weighted(wide, neighbors, clip, &|other| 1.0 / (1 + degree.max(other.into())) as f32);
         }
     }
 }
@@ -59,7 +59,7 @@ fn weighted<W: Tensor>(
     wide: &mut W,
     neighbors: &[NeighborParams<'_>],
     clip: f32,
-    weight: impl Fn(u8) -> f32,
+    weight: &dyn Fn(u8) -> f32, // one copy in flash for both rules
 ) {
     let own = *wide;
     for neighbor in neighbors {

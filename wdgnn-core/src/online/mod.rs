@@ -93,19 +93,16 @@ impl Learning {
     };
 
     /// The paper's rule with step size γ.
-    #[must_use]
     pub const fn paper(step: f32) -> Self {
         Self { step, mixing: Mixing::Uniform, ..Self::OFF }
     }
 
     /// Step size γ_t, `ticks` after the first tick.
-    #[must_use]
     pub fn step_at(&self, ticks: u32) -> f32 {
         if self.cooling > 0.0 { self.step / (1.0 + ticks as f32 / self.cooling) } else { self.step }
     }
 
     /// Whether a robot adapts its own bias, gain or heading.
-    #[must_use]
     pub fn adapts_locally(&self) -> bool {
         self.bias_step > 0.0 || self.adapts_gain
     }

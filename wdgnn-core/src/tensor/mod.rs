@@ -22,7 +22,6 @@ pub trait Array: Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send +
     const ZERO: Self;
 
     /// The first `LEN` numbers of a slice. Missing numbers are zero.
-    #[must_use]
     #[inline]
     fn from_slice(numbers: &[f32]) -> Self {
         let mut array = Self::ZERO;
@@ -55,14 +54,6 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
         kernels::admissible(self.numbers())
     }
 
-    /// Multiplies every number.
-    #[inline]
-    fn scale(&mut self, factor: f32) {
-        for a in self.numbers_mut() {
-            *a *= factor;
-        }
-    }
-
     /// Euclidean (Frobenius) distance to `other`.
     fn distance(&self, other: &Self) -> f32 {
         math::sqrt(kernels::squared_distance(self.numbers(), other.numbers()))
@@ -84,7 +75,6 @@ pub struct Filter<const TAPS: usize, const IN: usize, const OUT: usize>(pub [[[f
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT> {
     /// Rows of `OUT` weights, one per input number, in the order of the taps.
-    #[must_use]
     #[inline]
     pub fn rows(&self) -> &[[f32; OUT]] {
         self.0.as_flattened()
@@ -142,7 +132,6 @@ pub(crate) fn take<'w>(numbers: &mut &'w [f32], count: usize) -> Option<&'w [f32
 /// Computes `start + inputsᵀ · rows`, one row per input: the product of every filter bank and readout.
 ///
 /// Each output is summed over the inputs in their order; the block size does not change a bit.
-#[must_use]
 #[inline]
 pub(crate) fn accumulate<const OUT: usize>(
     start: &[f32; OUT],

@@ -11,6 +11,12 @@ pub struct ParamRange {
 }
 
 impl ParamRange {
+    /// Range of chunk `index` of a list of `count` elements in chunks of `length`; `None` beyond the end.
+    pub fn chunk(index: u16, length: u16, count: u16) -> Option<Self> {
+        let from = index.saturating_mul(length);
+        (from < count).then_some(Self { from, to: from.saturating_add(length).min(count) })
+    }
+
     /// Returns the range relative to a list that starts at index `numbers`.
     ///
     /// Indices before the start become 0.
@@ -41,20 +47,17 @@ impl ParamRange {
     }
 
     /// Returns the part of `list` in this range.
-    #[must_use]
     pub fn of<'a, T>(&self, list: &'a [T]) -> &'a [T] {
         let to = list.len().min(self.to.into());
         list.get(self.from.into()..to).unwrap_or_default()
     }
 
     /// Number of elements of a list of this `length` in this range.
-    #[must_use]
     pub fn count(&self, length: u16) -> usize {
         usize::from(self.to.min(length).saturating_sub(self.from))
     }
 
     /// Returns the part of `list` in this range, mutable.
-    #[must_use]
     pub fn of_mut<'a, T>(&self, list: &'a mut [T]) -> &'a mut [T] {
         let to = list.len().min(self.to.into());
         list.get_mut(self.from.into()..to).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Serde implementation for fields of type `[f32; N]`: `#[serde(with = "serde_array")]`.
+//! Serde implementation for array fields of any length: `#[serde(with = "serde_array")]`.
 //!
 //! serde itself implements its traits for arrays of up to 32 elements only. An array is a tuple, which
 //! formats such as postcard encode without a length.
@@ -6,7 +6,7 @@
 use core::fmt;
 
 use serde::{
-    Deserializer, Serializer,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, SeqAccess, Visitor},
     ser::SerializeTuple as _,
 };
@@ -15,7 +15,10 @@ use serde::{
 ///
 /// # Errors
 /// Those of the serializer.
-pub fn serialize<S: Serializer, const N: usize>(array: &[f32; N], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<S: Serializer, T: Serialize, const N: usize>(
+    array: &[T; N],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serialize_list(serializer, N, array.iter())
 }
 
@@ -23,30 +26,34 @@ pub fn serialize<S: Serializer, const N: usize>(array: &[f32; N], serializer: S)
 ///
 /// # Errors
 /// Those of the deserializer.
-pub fn deserialize<'de, D: Deserializer<'de>, const N: usize>(deserializer: D) -> Result<[f32; N], D::Error> {
-    let mut array = [0.0; N];
+pub fn deserialize<'de, D, T, const N: usize>(deserializer: D) -> Result<[T; N], D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Copy + Default,
+{
+    let mut array = [T::default(); N];
     deserialize_list(deserializer, N, array.iter_mut())?;
     Ok(array)
 }
 
-/// Serializes `length` numbers as a tuple.
-pub(crate) fn serialize_list<'a, S: Serializer>(
+/// Serializes `length` elements as a tuple.
+pub(crate) fn serialize_list<S: Serializer, T: Serialize>(
     serializer: S,
     length: usize,
-    numbers: impl Iterator<Item = &'a f32>,
+    elements: impl Iterator<Item = T>,
 ) -> Result<S::Ok, S::Error> {
     let mut tuple = serializer.serialize_tuple(length)?;
-    for number in numbers {
-        tuple.serialize_element(number)?;
+    for element in elements {
+        tuple.serialize_element(&element)?;
     }
     tuple.end()
 }
 
-/// Deserializes a tuple of `length` numbers into `places`.
-pub(crate) fn deserialize_list<'de, 'a, D: Deserializer<'de>>(
+/// Deserializes a tuple of `length` elements into `places`.
+pub(crate) fn deserialize_list<'de, 'a, D: Deserializer<'de>, T: Deserialize<'de> + 'a>(
     deserializer: D,
     length: usize,
-    places: impl Iterator<Item = &'a mut f32>,
+    places: impl Iterator<Item = &'a mut T>,
 ) -> Result<(), D::Error> {
     deserializer.deserialize_tuple(length, Fill { length, places })
 }
@@ -56,11 +63,11 @@ struct Fill<P> {
     places: P,
 }
 
-impl<'de, 'a, P: Iterator<Item = &'a mut f32>> Visitor<'de> for Fill<P> {
+impl<'de, 'a, T: Deserialize<'de> + 'a, P: Iterator<Item = &'a mut T>> Visitor<'de> for Fill<P> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} numbers", self.length)
+        write!(formatter, "{} elements", self.length)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<(), A::Error> {

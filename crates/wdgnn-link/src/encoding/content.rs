@@ -68,9 +68,9 @@ impl<'a> Writer<'a> {
 #[inline]
 pub(super) fn read_taps<L: DelayLines>(lines: &mut L, bytes: &[u8]) -> bool {
     let mut is_admissible = true;
-    lines.for_each_transmitted(|from, line| {
+    for (from, line) in lines.transmitted_mut() {
         is_admissible &= floats::read(line, bytes.get(4 * from..).unwrap_or_default());
-    });
+    }
     is_admissible
 }
 
@@ -88,12 +88,12 @@ pub(super) fn read_halves<'a, S, L: DelayLines, W: Tensor>(
     let wide = payload.wide.of_mut(message.wide.numbers_mut());
     let (bytes, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(FrameError::Truncated)?;
     let mut is_admissible = halves::read(wide, bytes);
-    message.taps.for_each_transmitted(|from, line| {
+    for (from, line) in message.taps.transmitted_mut() {
         let line = payload.taps.beyond(from as u16).of_mut(line);
         let (here, rest) = taps.split_at_checked(2 * line.len()).unwrap_or_default();
         is_admissible &= halves::read(line, here);
         taps = rest;
-    });
+    }
     if is_admissible { Ok(rest) } else { Err(FrameError::NotAdmissible) }
 }
 

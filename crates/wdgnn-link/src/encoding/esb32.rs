@@ -63,14 +63,11 @@ impl Esb32 {
     fn payload<L: DelayLines, W: Tensor>(piece: u8) -> Option<Payload> {
         let tap_pieces = (L::LEN as u16).div_ceil(PIECE);
         let piece = u16::from(piece);
-        let run = |index: u16, count: u16| {
-            let from = index * PIECE;
-            (from < count).then_some(ParamRange { from, to: (from + PIECE).min(count) })
+        let (taps, wide) = match piece.checked_sub(tap_pieces) {
+            None => (ParamRange::chunk(piece, PIECE, L::LEN as u16)?, ParamRange::NONE),
+            Some(index) => (ParamRange::NONE, ParamRange::chunk(index, PIECE, W::LEN as u16)?),
         };
-        match piece.checked_sub(tap_pieces) {
-            None => Some(Payload { taps: run(piece, L::LEN as u16)?, wide: ParamRange::NONE }),
-            Some(wide) => Some(Payload { taps: ParamRange::NONE, wide: run(wide, W::LEN as u16)? }),
-        }
+        Some(Payload { taps, wide })
     }
 }
 

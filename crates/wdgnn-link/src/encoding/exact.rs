@@ -42,7 +42,6 @@ const fn dimensions<S: State, L: DelayLines, W: Tensor>() -> (u8, u16, u16) {
 }
 
 /// Length of every frame in bytes.
-#[must_use]
 pub const fn frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
     HEADER_LEN + 4 * (S::Array::LEN + L::LEN + W::LEN)
 }

@@ -40,7 +40,6 @@ pub fn write(bytes: &mut [u8], numbers: &[f32]) {
 }
 
 /// Reads an array without checking its numbers. All are zero if bytes are missing.
-#[must_use]
 pub fn read_array<A: Array>(bytes: &[u8]) -> A {
     let mut array = A::ZERO;
     let numbers = array.as_mut();

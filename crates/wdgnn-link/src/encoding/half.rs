@@ -101,9 +101,8 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
     }
 
     fn run<S: State, L: DelayLines, W: Tensor>(part: u8) -> ParamRange {
-        let length = Self::max_run::<S, L>();
-        let from = u16::from(part).saturating_mul(length);
-        ParamRange { from, to: from.saturating_add(length).min(W::LEN as u16) }
+        let run = ParamRange::chunk(part.into(), Self::max_run::<S, L>(), W::LEN as u16);
+        run.unwrap_or(ParamRange::NONE)
     }
 
     /// Number of frames that carry all wide parameters; 0 if none fits.
@@ -116,7 +115,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
 
     /// Length of a frame with these wide parameters.
     fn length<S: State, L: DelayLines>(run: ParamRange) -> usize {
-        Self::min_len::<S, L>() + 2 * usize::from(run.to.saturating_sub(run.from))
+        Self::min_len::<S, L>() + 2 * run.count(u16::MAX)
     }
 }
 

@@ -40,7 +40,6 @@ pub struct OutgoingMessage<'a, S, L, W> {
 
 impl<S, L, W> OutgoingMessage<'_, S, L, W> {
     /// Sender and number of the frame.
-    #[must_use]
     pub fn id(&self) -> FrameId {
         FrameId { sender: self.message.sender, boot: self.boot, sequence: self.sequence }
     }
@@ -62,7 +61,6 @@ pub trait Encoding {
     const MAX_PROOFS_PER_FRAME: usize = usize::MAX;
 
     /// Whether the frames have room for messages of these types.
-    #[must_use]
     fn has_room_for<S: State, L: DelayLines, W: Tensor>() -> bool {
         true
     }

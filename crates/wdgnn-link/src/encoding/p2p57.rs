@@ -54,24 +54,14 @@ impl P2p57 {
 
     /// Numbers of a part.
     fn payload<S: State, L: DelayLines, W: Tensor>(part: u8) -> Payload {
-        let run = |index: u16, length: u16, count: u16| {
-            let from = index.saturating_mul(length);
-            if from < count {
-                ParamRange { from, to: from.saturating_add(length).min(count) }
-            } else {
-                ParamRange::NONE
-            }
-        };
         let part = u16::from(part);
-        Payload {
-            taps: run(part % HALVES as u16, Self::max_taps::<L>(), L::LEN as u16),
-            wide: run(part, Self::max_run::<S, L>(), W::LEN as u16),
-        }
+        let taps = ParamRange::chunk(part % HALVES as u16, Self::max_taps::<L>(), L::LEN as u16);
+        let wide = ParamRange::chunk(part, Self::max_run::<S, L>(), W::LEN as u16);
+        Payload { taps: taps.unwrap_or(ParamRange::NONE), wide: wide.unwrap_or(ParamRange::NONE) }
     }
 
     fn length<S: State>(payload: Payload) -> usize {
-        let numbers = |range: ParamRange| usize::from(range.to.saturating_sub(range.from));
-        HEADER_LEN + 2 * (S::Array::LEN + numbers(payload.taps) + numbers(payload.wide))
+        HEADER_LEN + 2 * (S::Array::LEN + payload.taps.count(u16::MAX) + payload.wide.count(u16::MAX))
     }
 }
 

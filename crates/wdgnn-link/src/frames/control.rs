@@ -3,10 +3,11 @@
 use postcard::experimental::max_size::MaxSize;
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
+use wdgnn_core::tensor::serde_array;
 
 use super::{
     Frame,
-    fixed::{Bytes, U16Le, U32Le, tuple_of},
+    fixed::{Bytes, U16Le, U32Le, array_newtype},
     header::CompactHeader,
     numbers::{Floats, NumberList},
 };
@@ -53,11 +54,11 @@ pub struct Proof {
 }
 
 /// `N` proofs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Proofs<const N: usize>(pub [Proof; N]);
+pub struct Proofs<const N: usize>(#[serde(with = "serde_array")] pub [Proof; N]);
 
-tuple_of!(Proofs, Proof, Proof { robot: 0, tag: [0; 4] });
+array_newtype!(Proofs, Proof);
 
 /// Frame with proofs of identity, after its seal was opened. The first byte of the header has bit 7 set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
@@ -74,7 +75,7 @@ pub struct IdentityProofFrame<H = CompactHeader, S = Floats<4>, P = Proofs<6>> {
 impl<H, S, P> Frame for IdentityProofFrame<H, S, P>
 where
     H: Serialize + MaxSize + Schema,
-    S: NumberList + Serialize + MaxSize + Schema,
+    S: NumberList,
     P: Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {

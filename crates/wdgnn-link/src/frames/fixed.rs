@@ -7,11 +7,8 @@ use core::fmt;
 
 use postcard::experimental::max_size::MaxSize;
 use postcard_schema::Schema;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, SeqAccess, Visitor},
-    ser::SerializeTuple as _,
-};
+use serde::{Deserialize, Serialize};
+use wdgnn_core::tensor::serde_array;
 
 use crate::encoding::halves;
 
@@ -24,7 +21,6 @@ macro_rules! little_endian {
 
         impl $name {
             /// Keeps the low bytes of `number`.
-            #[must_use]
             #[inline]
             pub fn new(number: $number) -> Self {
                 let mut low = [0; $bytes];
@@ -33,7 +29,6 @@ macro_rules! little_endian {
             }
 
             /// The number.
-            #[must_use]
             #[inline]
             pub fn get(self) -> $number {
                 let mut all = [0; size_of::<$number>()];
@@ -70,7 +65,6 @@ pub struct F16(pub [u8; 2]);
 
 impl F16 {
     /// Rounds to nearest, ties to even. Larger magnitudes become ±65504; −0 and subnormals of `f32` become 0.
-    #[must_use]
     pub fn new(number: f32) -> Self {
         let mut bytes = [0; 2];
         halves::write(&mut bytes, &[number]);
@@ -78,7 +72,6 @@ impl F16 {
     }
 
     /// The number, or `None` for NaN and infinities.
-    #[must_use]
     pub fn get(self) -> Option<f32> {
         let mut number = [0.0];
         halves::read(&mut number, &self.0).then_some(number[0])
@@ -91,26 +84,12 @@ impl fmt::Debug for F16 {
     }
 }
 
-/// Implements serde's traits as a tuple of `N` elements, which postcard encodes without a length.
-macro_rules! tuple_of {
-    ($name:ident, $element:ty, $zero:expr) => {
+/// Implements the traits of a newtype over an array that serde and postcard derive for short arrays only.
+macro_rules! array_newtype {
+    ($name:ident, $element:ty) => {
         impl<const N: usize> Default for $name<N> {
             fn default() -> Self {
-                Self([$zero; N])
-            }
-        }
-
-        impl<const N: usize> serde::Serialize for $name<N> {
-            #[inline]
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                $crate::frames::fixed::serialize_tuple(serializer, N, self.0.iter())
-            }
-        }
-
-        impl<'de, const N: usize> serde::Deserialize<'de> for $name<N> {
-            #[inline]
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::frames::fixed::deserialize_tuple(deserializer, [$zero; N]).map(Self)
+                Self([<$element>::default(); N])
             }
         }
 
@@ -129,60 +108,14 @@ macro_rules! tuple_of {
         }
     };
 }
-pub(super) use tuple_of;
-
-/// Serializes `length` elements as a tuple.
-#[inline]
-pub(crate) fn serialize_tuple<S: Serializer, T: Serialize>(
-    serializer: S,
-    length: usize,
-    elements: impl Iterator<Item = T>,
-) -> Result<S::Ok, S::Error> {
-    let mut tuple = serializer.serialize_tuple(length)?;
-    for element in elements {
-        tuple.serialize_element(&element)?;
-    }
-    tuple.end()
-}
-
-/// Deserializes a tuple over the elements of `array`.
-#[inline]
-pub(super) fn deserialize_tuple<'de, D, T, const N: usize>(
-    deserializer: D,
-    array: [T; N],
-) -> Result<[T; N], D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct Elements<T, const N: usize>([T; N]);
-
-    impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Elements<T, N> {
-        type Value = [T; N];
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a tuple")
-        }
-
-        #[inline]
-        fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<[T; N], A::Error> {
-            for (index, element) in self.0.iter_mut().enumerate() {
-                *element =
-                    elements.next_element()?.ok_or_else(|| Error::invalid_length(index, &"a tuple"))?;
-            }
-            Ok(self.0)
-        }
-    }
-
-    deserializer.deserialize_tuple(N, Elements(array))
-}
+pub(super) use array_newtype;
 
 /// `N` bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Bytes<const N: usize>(pub [u8; N]);
+pub struct Bytes<const N: usize>(#[serde(with = "serde_array")] pub [u8; N]);
 
-tuple_of!(Bytes, u8, 0);
+array_newtype!(Bytes, u8);
 
 impl<const N: usize> fmt::Debug for Bytes<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

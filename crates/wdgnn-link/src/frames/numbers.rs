@@ -1,12 +1,15 @@
 //! Lists of numbers in a frame: [`Floats`] in `f32`, [`Halves`] in half precision.
 
-use wdgnn_core::math;
+use postcard::experimental::max_size::MaxSize;
+use postcard_schema::Schema;
+use serde::{Deserialize, Serialize};
+use wdgnn_core::{math, tensor::serde_array};
 
-use super::fixed::{F16, tuple_of};
+use super::fixed::{F16, array_newtype};
 use crate::encoding::halves;
 
 /// List of numbers in a frame.
-pub trait NumberList {
+pub trait NumberList: Serialize + MaxSize + Schema {
     /// Number of numbers.
     const LEN: usize;
 
@@ -15,15 +18,14 @@ pub trait NumberList {
 }
 
 /// `N` numbers in `f32`, little-endian.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Floats<const N: usize>(pub [f32; N]);
+pub struct Floats<const N: usize>(#[serde(with = "serde_array")] pub [f32; N]);
 
-tuple_of!(Floats, f32, 0.0);
+array_newtype!(Floats, f32);
 
 impl<const N: usize> Floats<N> {
     /// Replaces −0 and subnormals by 0.
-    #[must_use]
     pub fn new(numbers: &[f32; N]) -> Self {
         Self(numbers.map(math::flush_subnormal))
     }
@@ -38,21 +40,19 @@ impl<const N: usize> NumberList for Floats<N> {
 }
 
 /// `N` numbers in half precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Halves<const N: usize>(pub [F16; N]);
+pub struct Halves<const N: usize>(#[serde(with = "serde_array")] pub [F16; N]);
 
-tuple_of!(Halves, F16, F16([0; 2]));
+array_newtype!(Halves, F16);
 
 impl<const N: usize> Halves<N> {
     /// Rounds numbers to half precision ([`F16::new`]).
-    #[must_use]
     pub fn new(numbers: &[f32; N]) -> Self {
         Self(numbers.map(F16::new))
     }
 
     /// The numbers; NaN for those that are not finite.
-    #[must_use]
     pub fn get(&self) -> [f32; N] {
         self.0.map(|half| half.get().unwrap_or(f32::NAN))
     }

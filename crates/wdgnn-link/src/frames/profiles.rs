@@ -29,12 +29,7 @@ pub struct ExactFrame<S = Floats<4>, T = Floats<18>, W = Floats<48>> {
     pub wide: W,
 }
 
-impl<S, T, W> Frame for ExactFrame<S, T, W>
-where
-    S: NumberList + Serialize + MaxSize + Schema,
-    T: NumberList + Serialize + MaxSize + Schema,
-    W: NumberList + Serialize + MaxSize + Schema,
-{
+impl<S: NumberList, T: NumberList, W: NumberList> Frame for ExactFrame<S, T, W> {
     fn check(&self) -> Result<(), FrameError> {
         let header = &self.header;
         if header.version != PROTOCOL_VERSION {
@@ -68,12 +63,7 @@ macro_rules! compact_frame {
             pub wide: W,
         }
 
-        impl<S, T, W> Frame for $name<S, T, W>
-        where
-            S: NumberList + Serialize + MaxSize + Schema,
-            T: NumberList + Serialize + MaxSize + Schema,
-            W: NumberList + Serialize + MaxSize + Schema,
-        {
+        impl<S: NumberList, T: NumberList, W: NumberList> Frame for $name<S, T, W> {
             fn check(&self) -> Result<(), FrameError> {
                 check_first(self.header.version_and_profile, $profile)?;
                 admissible(self.state.admissible() && self.taps.admissible() && self.wide.admissible())
@@ -107,11 +97,7 @@ pub struct Esb32Frame<S = Halves<4>, N = Halves<6>> {
     pub numbers: N,
 }
 
-impl<S, N> Frame for Esb32Frame<S, N>
-where
-    S: NumberList + Serialize + MaxSize + Schema,
-    N: NumberList + Serialize + MaxSize + Schema,
-{
+impl<S: NumberList, N: NumberList> Frame for Esb32Frame<S, N> {
     fn check(&self) -> Result<(), FrameError> {
         check_first(self.header.version_and_profile, Profile::Esb32)?;
         admissible(self.state.admissible() && self.numbers.admissible())

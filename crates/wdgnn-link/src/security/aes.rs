@@ -15,7 +15,6 @@ pub struct Aes(Aes128);
 
 impl Aes {
     /// Expands the key.
-    #[must_use]
     pub fn new(key: &Key) -> Self {
         Self(Aes128::new(&(*key).into()))
     }

@@ -51,7 +51,6 @@ impl<B, const TAG: usize> core::fmt::Debug for GroupKey<B, TAG> {
 #[cfg(feature = "aes")]
 impl<const TAG: usize> GroupKey<Aes, TAG> {
     /// Security by a swarm's key, with AES in software.
-    #[must_use]
     pub fn new(key: &Key) -> Self {
         Self::with_cipher(Aes::new(key))
     }
@@ -77,7 +76,6 @@ pub(super) fn associated_model(header: &Header, model: u32) -> [u8; 4] {
 
 impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
     /// Security by a block cipher that has the swarm's key.
-    #[must_use]
     pub const fn with_cipher(cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
         Self { cipher, replay: ReplayWindow::new() }

@@ -58,13 +58,11 @@ pub struct KeyUpdate {
 
 impl KeyUpdate {
     /// Length of a frame in bytes, with tags of `tag` bytes.
-    #[must_use]
     pub const fn bytes(tag: usize) -> usize {
         HEADER_BYTES + KEY_BYTES + 2 * tag
     }
 
     /// Reads a frame's header; `None` if kind or length are wrong.
-    #[must_use]
     pub fn read(frame: &[u8], tag: usize) -> Option<Self> {
         let &[kind, n0, n1, epoch, a0, a1, a2, a3] = frame.first_chunk::<HEADER_BYTES>()?;
         (kind == KEY_UPDATE_BYTE && frame.len() == Self::bytes(tag)).then_some(Self {
@@ -156,7 +154,6 @@ fn derived<B: BlockCipher>(secret: &Key, purpose: [u8; 14], number: u16) -> Key 
 
 /// Derives the robot key of robot `name` from the master key.
 #[cfg(feature = "aes")]
-#[must_use]
 pub fn personal_key(master: &Key, name: NodeId) -> Key {
     derived::<Aes>(master, *b"wdgnn personal", name)
 }
@@ -165,7 +162,6 @@ pub fn personal_key(master: &Key, name: NodeId) -> Key {
 ///
 /// The key of epoch 0 can be any other: robots have it in their image.
 #[cfg(feature = "aes")]
-#[must_use]
 pub fn swarm_key(master: &Key, epoch: u8) -> Key {
     derived::<Aes>(master, *b"wdgnn swarm's ", epoch.into())
 }
@@ -174,7 +170,6 @@ pub fn swarm_key(master: &Key, epoch: u8) -> Key {
 ///
 /// `personal` is the authenticating robot's key. The operator gives the pairwise key to the
 /// verifying robot only ([`crate::security::peer_auth`]).
-#[must_use]
 pub fn pair_key<B: BlockCipher>(personal: &Key, to: NodeId) -> Key {
     derived::<B>(personal, *b"wdgnn proof to", to)
 }

@@ -51,7 +51,6 @@ impl<B, const TAG: usize, const ROSTER_CAPACITY: usize> core::fmt::Debug
 
 impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys<B, TAG, ROSTER_CAPACITY> {
     /// Keys of a robot with neither rotation nor peer authentication.
-    #[must_use]
     pub const fn new(group: GroupKey<B, TAG>) -> Self {
         Self { group, ring: None, peers: None, own: 0, last_frame_was_proof: false }
     }

@@ -140,7 +140,6 @@ impl<const N: usize> SlotClock<N> {
     /// Starts the clock at `now`.
     ///
     /// `chance` is a random seed that differs per robot and per start.
-    #[must_use]
     pub fn new(timing: SlotTiming, id: NodeId, now: u64, chance: u32) -> Self {
         let mut clock = Self {
             timing,
@@ -267,7 +266,6 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Number of senders whose clocks are near this robot's.
-    #[must_use]
     pub fn near_senders(&self, now: u64) -> usize {
         self.near(now).count()
     }

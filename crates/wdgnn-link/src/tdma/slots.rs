@@ -93,7 +93,6 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Slot information for the next frame.
-    #[must_use]
     pub fn slot_info(&self, now: u64) -> SlotInfo {
         let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
         let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.lasting(2);
@@ -101,7 +100,6 @@ impl<const N: usize> SlotClock<N> {
     }
 
     /// Tick within the exchange in which the robot sends; `None` while it listens.
-    #[must_use]
     pub fn exchange_phase(&self) -> Option<u32> {
         self.slot.map(|slot| u32::from(slot) / self.timing.slots.max(1))
     }

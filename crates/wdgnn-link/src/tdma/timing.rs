@@ -47,7 +47,6 @@ pub struct SlotInfo(pub u8);
 
 impl SlotInfo {
     /// Encodes a slot within the tick and the slot with broken frames, if any.
-    #[must_use]
     pub const fn new(slot: u8, contested: Option<u8>) -> Self {
         let contested = match contested {
             Some(slot) => slot + 1,

@@ -99,7 +99,6 @@ where
     }
 
     /// Whether the state is too old: [`RobotConfig::max_state_age_ticks`].
-    #[must_use]
     #[inline]
     pub fn is_blind<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         self.state_age > config.max_state_age_ticks
@@ -167,7 +166,6 @@ where
     /// Whether others must avoid the robot and must not follow it.
     ///
     /// Its position is uncertain, or its actuators do not follow.
-    #[must_use]
     pub fn is_obstacle_only<P: TrustPolicy>(&self, config: &RobotConfig<M, T, P>) -> bool {
         config.trust.is_robust() && (self.is_unsure(config) || self.monitor.has_failed())
     }

@@ -54,7 +54,6 @@ pub(crate) type TableOf<M, T, const N: usize> = NeighborTable<
 
 impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
     /// An empty table.
-    #[must_use]
     pub const fn new() -> Self {
         const { assert!(N > 0 && N < 255, "a message carries the number of neighbors in one byte") };
         Self { entries: Vec::new(), predicted_to: 0 }

@@ -22,10 +22,10 @@ pub(crate) fn merge<S: State, L: DelayLines, W: Tensor>(
 
 /// Copies a run of the transmitted taps, counted over all delay lines.
 fn copy_taps<L: DelayLines>(to: &mut L, from: &L, run: ParamRange) {
-    to.for_each_transmitted(|first, line| {
+    for (first, line) in to.transmitted_mut() {
         let run = run.beyond(first as u16);
         copy(run.of_mut(line), run.of(from.transmitted_from(first)));
-    });
+    }
 }
 
 /// The largest magnitude in a run of the transmitted taps.

@@ -49,7 +49,6 @@ impl Failsafe {
     pub const DEFAULT: Self = Self { max_age_ticks: u32::MAX, battery: [20, 10] };
 
     /// FailsafeLevel for a state of this `age`, in ticks, and a battery charge, if known.
-    #[must_use]
     pub fn level(&self, age: u32, battery: Option<u8>) -> Option<FailsafeLevel> {
         let [slow, stop] = self.battery;
         let low = battery.and_then(|left| match left {

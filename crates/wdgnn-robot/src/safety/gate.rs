@@ -33,7 +33,6 @@ impl IsolationLimits {
     pub const DEFAULT: Self = Self { hold_ticks: 100, slow_ticks: 100 };
 
     /// Phase after `isolated_ticks` without neighbors; `None` with neighbors.
-    #[must_use]
     pub fn phase(&self, isolated_ticks: u32) -> Option<IsolationPhase> {
         match isolated_ticks {
             0 => None,

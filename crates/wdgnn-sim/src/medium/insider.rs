@@ -101,7 +101,7 @@ impl Lie {
                 x + reach * pseudorandom(message.sender, exchange, range.start + place)
             }),
             Self::Taps(size) => {
-                sent.taps.for_each_transmitted(|_, taps| taps.fill(*size));
+                sent.taps.transmitted_mut().for_each(|(_, taps)| taps.fill(*size));
             }
             Self::ParametersScaled(factor) => {
                 sent.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
