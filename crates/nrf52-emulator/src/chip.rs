@@ -5,6 +5,7 @@ use crate::{
     image::Segment,
     memory::{Memory, RAM_FILL},
     peripherals::Peripherals,
+    pins::Pins,
     system::{System, SystemBus},
 };
 
@@ -106,8 +107,7 @@ impl Chip {
         peripherals.rng.seed(device_id.wrapping_mul(0xd134_2543_de82_ef95));
         // 64 MHz / 32.768 kHz = 15,625 / 8.
         peripherals.rtc1.cycles_per_4096_ticks = 4096 * 15_625 / 8;
-        let system =
-            System { memory, peripherals, now: 0, peripheral_written: false, illegal_writes: Vec::new() };
+        let system = System::new(memory, peripherals);
         let cpu = Cpu::new(flash_bytes);
         Self { cpu, system, part, vector_table: 0, active_cycles: 0, resets: Vec::new() }
     }
@@ -166,6 +166,11 @@ impl Chip {
         &mut self.system.peripherals
     }
 
+    /// Returns the pins and the circuits on them.
+    pub fn pins(&mut self) -> &mut Pins {
+        &mut self.system.pins
+    }
+
     /// Returns the processor.
     #[must_use]
     pub fn cpu(&self) -> &Cpu {
@@ -216,7 +221,10 @@ impl Chip {
     ///
     /// A frame in transmission is not truncated: other radios have already received it as a whole.
     fn reset_all(&mut self, reason: u32) {
-        let peripherals = &mut self.system.peripherals;
+        let System { peripherals, pins, memory, now, .. } = &mut self.system;
+        peripherals.twim0.abort(pins);
+        peripherals.twim1.abort(pins);
+        pins.reset(memory.nfc_enabled(), *now);
         let keeps_watchdog = reason == reset_reason::SOFTWARE || reason == reset_reason::LOCKUP;
         let Peripherals { mut clock, mut radio, mut uarte, mut rng, mut nvmc, wdt, ecb, rtc1, .. } =
             std::mem::take(peripherals);

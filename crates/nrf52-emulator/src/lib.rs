@@ -5,10 +5,13 @@
 pub mod air;
 mod chip;
 pub mod cpu;
+pub mod devices;
+pub mod i2c;
 pub mod image;
 pub mod memory;
 pub mod peripheral;
 pub mod peripherals;
+pub mod pins;
 pub mod rtt;
 mod system;
 

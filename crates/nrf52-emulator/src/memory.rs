@@ -8,6 +8,8 @@ pub const RAM_BASE: u32 = 0x2000_0000;
 pub const FICR_BASE: u32 = 0x1000_0000;
 /// First address of the user information configuration registers.
 pub const UICR_BASE: u32 = 0x1000_1000;
+/// Offset of NFCPINS in UICR.
+const NFCPINS: usize = 0x20c;
 const INFORMATION_BYTES: u32 = 0x1000;
 /// Bytes per flash page (product specification, "NVMC").
 pub const PAGE_BYTES: u32 = 4096;
@@ -108,6 +110,11 @@ impl Memory {
                 *slot = *byte;
             }
         }
+    }
+
+    /// Returns UICR.NFCPINS: P0.09 and P0.10 belong to the NFC antenna.
+    pub(crate) fn nfc_enabled(&self) -> bool {
+        self.uicr[NFCPINS] & 1 != 0
     }
 
     /// Returns a byte of flash or UICR for modification.

@@ -3,7 +3,7 @@
 //! Tasks, events, shortcuts and interrupt enables have fixed offsets in the 4 KiB page of each
 //! peripheral (product specification, "Peripheral interface").
 
-use crate::memory::Memory;
+use crate::{memory::Memory, pins::Pins};
 
 /// Offset of the first event register.
 const EVENTS: u32 = 0x100;
@@ -112,13 +112,20 @@ pub struct Context<'a> {
     pub now: u64,
     /// Memory for EasyDMA.
     pub memory: &'a mut Memory,
+    /// Pins and the circuits on them.
+    pub pins: &'a mut Pins,
     /// Events generated so far.
     ///
     /// [`Chip`](crate::Chip) sets their registers and passes them to the PPI.
     pub events: Vec<u8>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// Creates the access at a time, without events.
+    pub fn new(now: u64, memory: &'a mut Memory, pins: &'a mut Pins) -> Self {
+        Self { now, memory, pins, events: Vec::new() }
+    }
+
     /// Generates an event.
     pub fn raise(&mut self, event: u8) {
         self.events.push(event);
@@ -137,7 +144,7 @@ pub trait Peripheral {
     fn on_write(&mut self, _offset: u32, _value: u32, _context: &mut Context<'_>) {}
 
     /// Updates a register before the processor reads it.
-    fn before_read(&mut self, _offset: u32, _now: u64) {}
+    fn before_read(&mut self, _offset: u32, _context: &Context<'_>) {}
 
     /// Returns the time of the next timed action, in cycles.
     fn next_due(&self) -> Option<u64> {

@@ -7,6 +7,7 @@ use crate::{
     memory::{Memory, RAM_BASE, UICR_BASE},
     peripheral::Context,
     peripherals::Peripherals,
+    pins::Pins,
 };
 
 /// Start of the peripheral registers.
@@ -21,6 +22,7 @@ const GPIO_BASE: u32 = 0x5000_0000;
 pub struct System {
     pub memory: Memory,
     pub peripherals: Peripherals,
+    pub pins: Pins,
     /// Current time in cycles.
     pub now: u64,
     /// The processor has written to a peripheral or to flash.
@@ -32,10 +34,16 @@ pub struct System {
 }
 
 impl System {
+    /// Creates the parts at time 0.
+    pub fn new(memory: Memory, peripherals: Peripherals) -> Self {
+        let (pins, illegal_writes) = (Pins::default(), Vec::new());
+        Self { memory, peripherals, pins, now: 0, peripheral_written: false, illegal_writes }
+    }
+
     /// Performs all timed actions until `until`, in order.
     pub fn advance(&mut self, until: u64) {
         while let Some((now, page)) = self.peripherals.next_due().filter(|(at, _)| *at <= until) {
-            let mut context = Context { now, memory: &mut self.memory, events: Vec::new() };
+            let mut context = Context::new(now, &mut self.memory, &mut self.pins);
             self.peripherals.at(page).on_due(&mut context);
             let events = context.events;
             self.propagate(page, events, now);
@@ -49,7 +57,7 @@ impl System {
             self.peripherals.at(page).registers().set_event(event);
             for task in self.peripherals.ppi.tasks(page + 0x100 + 4 * u32::from(event)) {
                 let (page, offset) = (task & !0xfff, task & 0xfff);
-                let mut context = Context { now, memory: &mut self.memory, events: Vec::new() };
+                let mut context = Context::new(now, &mut self.memory, &mut self.pins);
                 self.peripherals.at(page).trigger(offset, &mut context);
                 queue.extend(context.events.into_iter().map(|event| (page, event)));
             }
@@ -91,7 +99,8 @@ impl Bus for SystemBus<'_> {
         }
         let (page, offset) = (address & !0xfff, address & 0xffc);
         let peripheral = self.system.peripherals.at(page);
-        peripheral.before_read(offset, self.now);
+        let context = Context::new(self.now, &mut self.system.memory, &mut self.system.pins);
+        peripheral.before_read(offset, &context);
         let word = peripheral.registers().load(offset) >> (8 * (address & 3));
         Ok(match size {
             Size::Byte => word & 0xff,
@@ -117,7 +126,7 @@ impl Bus for SystemBus<'_> {
         if is_task && value & 1 == 0 {
             return Ok(());
         }
-        let mut context = Context { now: self.now, memory: &mut self.system.memory, events: Vec::new() };
+        let mut context = Context::new(self.now, &mut self.system.memory, &mut self.system.pins);
         let peripheral = self.system.peripherals.at(page);
         if is_task {
             peripheral.trigger(offset, &mut context);

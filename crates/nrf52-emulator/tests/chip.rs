@@ -1,49 +1,21 @@
 //! Whole chips that run small generated programs.
 
 use nrf52_emulator::{
-    Chip, MICROSECOND, Part,
+    MICROSECOND,
     air::{Air, SECOND, Station},
     image::{self, ImageError},
-    memory::RAM_BASE,
     peripheral::Peripheral as _,
     peripherals::radio::Reception,
     reset_reason,
 };
+
+use crate::program::{BUFFER, chip};
 
 const UARTE: u32 = 0x4000_2000;
 const RADIO: u32 = 0x4000_1000;
 const WDT: u32 = 0x4001_0000;
 const NVMC: u32 = 0x4001_e000;
 const AIRCR: u32 = 0xe000_ed0c;
-const BUFFER: u32 = RAM_BASE + 0x100;
-const WFI: u16 = 0xbf30;
-
-/// Appends MOVW and MOVT.
-fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
-    for (opcode, half) in [(0xf240, value as u16), (0xf2c0, (value >> 16) as u16)] {
-        code.push(opcode | half >> 12 | (half >> 11 & 1) << 10);
-        code.push((half >> 8 & 7) << 12 | register << 8 | half & 0xff);
-    }
-}
-
-/// Returns an image that writes words, given as address and value, and then sleeps.
-fn image_of(writes: &[(u32, u32)]) -> Vec<u8> {
-    // Initial SP and reset vector.
-    let mut code = vec![0x1000, (RAM_BASE >> 16) as u16, 9, 0];
-    for (address, value) in writes {
-        constant(&mut code, 0, *address);
-        constant(&mut code, 1, *value);
-        code.push(0x6001); // str r1, [r0]
-    }
-    code.extend([WFI, 0xe7fd]); // wfi; b .-2
-    code.into_iter().flat_map(u16::to_le_bytes).collect()
-}
-
-fn chip(writes: &[(u32, u32)]) -> Chip {
-    let mut chip = Chip::new(Part::Nrf52833, 7);
-    chip.program(0, &image_of(writes));
-    chip
-}
 
 #[test]
 fn uarte_transmits_bytes_from_ram_at_its_rate() {

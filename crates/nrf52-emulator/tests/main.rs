@@ -11,3 +11,6 @@ mod cpu_machine;
 mod cpu_patterns;
 mod cpu_sleep;
 mod cpu_system_registers;
+mod i2c;
+mod pins;
+mod program;

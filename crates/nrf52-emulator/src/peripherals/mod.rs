@@ -2,12 +2,15 @@
 
 pub mod clock;
 pub mod ecb;
+pub mod gpio;
 pub mod nvmc;
 pub mod ppi;
+pub mod pwm;
 pub mod radio;
 pub mod rng;
 pub mod rtc;
 pub mod timer;
+pub mod twim;
 pub mod uarte;
 pub mod wdt;
 
@@ -16,12 +19,15 @@ use std::collections::BTreeMap;
 use crate::peripheral::{Peripheral, StorageOnly};
 use clock::Clock;
 use ecb::Ecb;
+use gpio::Gpio;
 use nvmc::Nvmc;
 use ppi::Ppi;
+use pwm::Pwm;
 use radio::Radio;
 use rng::Rng;
 use rtc::Rtc;
 use timer::Timer;
+use twim::Twim;
 use uarte::Uarte;
 use wdt::Wdt;
 
@@ -66,12 +72,14 @@ macro_rules! peripherals {
     };
 }
 
-// Address and interrupt number (product specification, "Instantiation"). NVMC and PPI have no
-// interrupt: lines 62 and 63 do not exist on the chip.
+// Address and interrupt number (product specification, "Instantiation"). GPIO, NVMC and PPI have no
+// interrupt: lines 61 to 63 do not exist on the chip.
 peripherals! {
     0x4000_0000 clock: Clock, 0, "CLOCK and POWER.";
     0x4000_1000 radio: Radio, 1, "RADIO.";
     0x4000_2000 uarte: Uarte, 2, "UARTE0.";
+    0x4000_3000 twim0: Twim, 3, "TWIM0.";
+    0x4000_4000 twim1: Twim, 4, "TWIM1.";
     0x4000_8000 timer0: Timer, 8, "TIMER0.";
     0x4000_9000 timer1: Timer, 9, "TIMER1.";
     0x4000_a000 timer2: Timer, 10, "TIMER2.";
@@ -81,6 +89,11 @@ peripherals! {
     0x4001_1000 rtc1: Rtc, 17, "RTC1.";
     0x4001_a000 timer3: Timer, 26, "TIMER3.";
     0x4001_b000 timer4: Timer, 27, "TIMER4.";
+    0x4001_c000 pwm0: Pwm, 28, "PWM0.";
     0x4001_e000 nvmc: Nvmc, 63, "NVMC.";
     0x4001_f000 ppi: Ppi, 62, "PPI.";
+    0x4002_1000 pwm1: Pwm, 33, "PWM1.";
+    0x4002_2000 pwm2: Pwm, 34, "PWM2.";
+    0x4002_d000 pwm3: Pwm, 45, "PWM3.";
+    0x5000_0000 gpio: Gpio, 61, "GPIO.";
 }

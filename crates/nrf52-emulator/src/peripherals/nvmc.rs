@@ -174,6 +174,7 @@ impl Peripheral for Nvmc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pins::Pins;
 
     fn controller() -> (Nvmc, Memory) {
         (Nvmc::default(), Memory::new(8192, 64))
@@ -195,7 +196,8 @@ mod tests {
         let (mut nvmc, mut memory) = controller();
         memory.flash.fill(0);
         nvmc.registers.store(CONFIG, EEN);
-        let mut context = Context { now: 0, memory: &mut memory, events: Vec::new() };
+        let mut pins = Pins::default();
+        let mut context = Context::new(0, &mut memory, &mut pins);
         nvmc.on_write(ERASEPAGE, 4096, &mut context);
         assert!(
             memory.flash[4096..].iter().all(|byte| *byte == 0xff)
@@ -210,7 +212,8 @@ mod tests {
         memory.flash.fill(0);
         nvmc.registers.store(CONFIG, EEN);
         for part in 1..=9 {
-            let mut context = Context { now: 0, memory: &mut memory, events: Vec::new() };
+            let mut pins = Pins::default();
+            let mut context = Context::new(0, &mut memory, &mut pins);
             nvmc.on_write(ERASEPAGEPARTIAL, 0, &mut context);
             assert_eq!(memory.flash[0] == 0xff, part == 9, "after {part} partial erases of 10 ms");
         }

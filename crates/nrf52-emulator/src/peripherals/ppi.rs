@@ -68,7 +68,7 @@ impl Peripheral for Ppi {
         self.registers.set(CHEN, if offset.is_multiple_of(8) { enabled | group } else { enabled & !group });
     }
 
-    fn before_read(&mut self, offset: u32, _: u64) {
+    fn before_read(&mut self, offset: u32, _: &Context<'_>) {
         if offset == CHENSET || offset == CHENCLR {
             let enabled = self.registers.get(CHEN);
             self.registers.set(offset, enabled);

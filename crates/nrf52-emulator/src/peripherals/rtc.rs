@@ -71,9 +71,9 @@ impl Peripheral for Rtc {
         &mut self.registers
     }
 
-    fn before_read(&mut self, offset: u32, now: u64) {
+    fn before_read(&mut self, offset: u32, context: &Context<'_>) {
         if offset == COUNTER {
-            let count = self.count_at(now) % PERIOD;
+            let count = self.count_at(context.now) % PERIOD;
             self.registers.set(COUNTER, count as u32);
         }
     }

@@ -168,7 +168,7 @@ impl Peripheral for Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MICROSECOND, memory::Memory};
+    use crate::{MICROSECOND, memory::Memory, pins::Pins};
 
     fn timer(prescaler: u32) -> Timer {
         let mut timer = Timer::default();
@@ -180,7 +180,8 @@ mod tests {
     /// Performs an action at a time and returns the events that it generates.
     fn events(timer: &mut Timer, now: u64, action: impl FnOnce(&mut Timer, &mut Context<'_>)) -> Vec<u8> {
         let mut memory = Memory::new(0, 0);
-        let mut context = Context { now, memory: &mut memory, events: Vec::new() };
+        let mut pins = Pins::default();
+        let mut context = Context::new(now, &mut memory, &mut pins);
         action(timer, &mut context);
         context.events
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     memory::{Memory, RAM_BASE},
     peripheral::SHORTS,
+    pins::Pins,
 };
 
 const POINTER: u32 = RAM_BASE + 0x100;
@@ -12,11 +13,12 @@ const POINTER: u32 = RAM_BASE + 0x100;
 struct Bench {
     radio: Radio,
     memory: Memory,
+    pins: Pins,
 }
 
 impl Bench {
     fn new() -> Self {
-        let mut bench = Self { radio: Radio::default(), memory: Memory::new(0, 4096) };
+        let mut bench = Self { radio: Radio::default(), memory: Memory::new(0, 4096), pins: Pins::default() };
         for (register, value) in
             [(MODE, IEEE_802_15_4), (FREQUENCY, 80), (PCNF1, 127), (PACKETPTR, POINTER), (MODECNF0, 1)]
         {
@@ -26,7 +28,7 @@ impl Bench {
     }
 
     fn trigger(&mut self, task: u32, now: u64) {
-        let mut context = Context { now, memory: &mut self.memory, events: Vec::new() };
+        let mut context = Context::new(now, &mut self.memory, &mut self.pins);
         self.radio.trigger(task, &mut context);
     }
 
@@ -34,7 +36,7 @@ impl Bench {
     fn run(&mut self, until: u64) -> Vec<(u64, u8)> {
         let mut events = Vec::new();
         while let Some(now) = self.radio.next_due().filter(|at| *at <= until) {
-            let mut context = Context { now, memory: &mut self.memory, events: Vec::new() };
+            let mut context = Context::new(now, &mut self.memory, &mut self.pins);
             self.radio.on_due(&mut context);
             events.extend(context.events.into_iter().map(|event| (now / MICROSECOND, event)));
         }
