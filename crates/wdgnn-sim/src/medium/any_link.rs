@@ -24,6 +24,29 @@ use wdgnn_robot::onboard::MAX_BUFFER_LEN;
 
 use crate::{cipher::CachedAes, profiles::Profile};
 
+/// Evaluates an expression with the encoding and the tag length of a profile.
+macro_rules! with_encoding {
+    ($profile:expr, $encoding:ident, $tag:ident => $value:expr) => {
+        with_encoding!(@select $profile, $encoding, $tag => $value;
+            Exact: Exact, 8;
+            Dot154: half::Dot154, 8;
+            Esb32: Esb32, 4;
+            Espnow: half::EspNow, 8;
+            P2p57: P2p57, 8;
+        )
+    };
+    (@select $profile:expr, $encoding:ident, $tag:ident => $value:expr; $($name:ident: $type:ty, $length:literal;)+) => {
+        match $profile {
+            $(Profile::$name => {
+                type $encoding = $type;
+                #[allow(dead_code, reason = "open links have no tag")]
+                const $tag: usize = $length;
+                $value
+            })+
+        }
+    };
+}
+
 /// Keys of one robot.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "contains keys")]
@@ -59,25 +82,13 @@ impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
     /// Creates a link; without keys it is open. `model` is the checksum of the weight file.
     pub fn new(profile: Profile, model: u32, keys: Option<RobotKeys<'_>>) -> Self {
         let Some(keys) = keys else { return Self::open(profile, model) };
-        match profile {
-            Profile::Exact => Self::sealed::<Exact, 8>(model, keys),
-            Profile::Dot154 => Self::sealed::<half::Dot154, 8>(model, keys),
-            Profile::Esb32 => Self::sealed::<Esb32, 4>(model, keys),
-            Profile::Espnow => Self::sealed::<half::EspNow, 8>(model, keys),
-            Profile::P2p57 => Self::sealed::<P2p57, 8>(model, keys),
-        }
+        with_encoding!(profile, E, TAG => Self::sealed::<E, TAG>(model, keys))
     }
 
     /// Creates an open link. Programs that call only this contain no cipher.
     #[inline]
     pub fn open(profile: Profile, model: u32) -> Self {
-        match profile {
-            Profile::Exact => Self(Box::new(Link::<Exact>::open(model))),
-            Profile::Dot154 => Self(Box::new(Link::<half::Dot154>::open(model))),
-            Profile::Esb32 => Self(Box::new(Link::<Esb32>::open(model))),
-            Profile::Espnow => Self(Box::new(Link::<half::EspNow>::open(model))),
-            Profile::P2p57 => Self(Box::new(Link::<P2p57>::open(model))),
-        }
+        with_encoding!(profile, E, TAG => Self(Box::new(Link::<E>::open(model))))
     }
 
     fn sealed<E: Encoding + Send + Sync + 'static, const TAG: usize>(
@@ -101,13 +112,7 @@ fn managed<const TAG: usize>(group: &Key) -> ManagedKeys<CachedAes, TAG, ROSTER_
 
 /// Whether the frames of a profile have room for messages of these types.
 pub fn fits<S: State, L: DelayLines, W: Tensor>(profile: Profile) -> bool {
-    match profile {
-        Profile::Exact => Exact::has_room_for::<S, L, W>(),
-        Profile::Dot154 => half::Dot154::has_room_for::<S, L, W>(),
-        Profile::Esb32 => Esb32::has_room_for::<S, L, W>(),
-        Profile::Espnow => half::EspNow::has_room_for::<S, L, W>(),
-        Profile::P2p57 => P2p57::has_room_for::<S, L, W>(),
-    }
+    with_encoding!(profile, E, TAG => E::has_room_for::<S, L, W>())
 }
 
 impl<S, L, W> RadioLink for AnyLink<S, L, W> {
@@ -227,13 +232,7 @@ pub fn forge<S: State, L: DelayLines, W: Tensor>(
             }
         }
     }
-    match profile {
-        Profile::Exact => on::<Exact, S, L, W, 8>(model, key),
-        Profile::Dot154 => on::<half::Dot154, S, L, W, 8>(model, key),
-        Profile::Esb32 => on::<Esb32, S, L, W, 4>(model, key),
-        Profile::Espnow => on::<half::EspNow, S, L, W, 8>(model, key),
-        Profile::P2p57 => on::<P2p57, S, L, W, 8>(model, key),
-    }
+    with_encoding!(profile, E, TAG => on::<E, S, L, W, TAG>(model, key))
 }
 
 struct Forge<E, X> {
