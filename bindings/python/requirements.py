@@ -1,4 +1,4 @@
-"""Prints the packages that `wdgnn` needs with extras: `python3 requirements.py EXTRA...`."""
+"""Prints the packages that `wdgnn` needs with extras, one word each: `python3 requirements.py EXTRA...`."""
 
 import pathlib
 import re
@@ -18,7 +18,7 @@ def needed(extras):
         each for extra in extras for each in PROJECT["optional-dependencies"][extra]
     ]:
         inner = re.fullmatch(r"wdgnn\[(.*)\]", requirement)
-        yield from needed(inner[1].split(",")) if inner else [requirement]
+        yield from needed(inner[1].split(",")) if inner else [requirement.replace(" ", "")]
 
 
 if __name__ == "__main__":
