@@ -19,7 +19,7 @@ readonly smallest=thumbv6m-none-eabi       # no floating-point unit, no atomic s
 readonly browser=wasm32-unknown-unknown    # live page
 readonly risc=riscv32imac-unknown-none-elf # C library
 readonly others=(thumbv7m-none-eabi thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf aarch64-unknown-none)
-readonly portable=(-p wdgnn-core -p wdgnn-link -p wdgnn-robot -p wdgnn-protocol)
+readonly portable=(-p wdgnn-core -p wdgnn-link -p wdgnn-robot -p wdgnn-protocol -p wdgnn-drive)
 readonly host=(--workspace --features
   system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated,coverage/emulated)
 readonly firmware=(cargo clippy -p wdgnn-firmware --release --target "$robot")

@@ -1,71 +1,47 @@
-//! Differential drive: two wheels, each on a PWM channel and a direction pin.
+//! Differential drive: two wheels that follow the accelerations of a point mass.
 //!
-//! Commands are accelerations of a point mass, but two wheels can only roll forward and turn. The
-//! drive therefore integrates the commands to a velocity, turns toward its direction, and rolls
-//! forward in proportion to how well the heading already matches.
+//! Two wheels can only roll forward and turn. The drive therefore integrates the commands to a
+//! velocity, turns toward its direction, and rolls forward in proportion to how well the heading
+//! already matches. [`wdgnn_drive`] has the motors and the calibration of the wheels.
 
 use core::f32::consts::{PI, TAU};
 
-use embedded_hal::{digital::OutputPin, pwm::SetDutyCycle};
 use wdgnn_core::math;
+use wdgnn_drive::{Drive, Wheels};
 use wdgnn_robot::ports::Actuator;
 
 /// Largest heading error in radians: the error of micromath's arc tangent, tested over the full
 /// circle. It does not accumulate, because the drive closes the loop over the heading.
 pub const HEADING_ERROR: f32 = 0.006;
 
-/// Dimensions and turn rate of a robot.
+/// Steering of a robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Geometry {
-    /// Distance between the wheels in meters.
-    pub track: f32,
-    /// Speed of a wheel at full duty cycle in m/s.
-    pub full_speed: f32,
+pub struct Steering {
     /// Turn rate per heading error, in rad/s per radian.
     pub turning: f32,
     /// Control period in seconds.
     pub period: f32,
 }
 
-/// One wheel.
-#[derive(Debug)]
-pub struct Wheel<P, D> {
-    /// PWM channel of the motor.
-    pub duty: P,
-    /// Direction pin, high for forward.
-    pub ahead: D,
-}
-
-/// A wheel's PWM channel or pin failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a wheel's PWM channel or pin failed")]
-pub struct WheelError;
-
-impl<P: SetDutyCycle, D: OutputPin> Wheel<P, D> {
-    /// Sets the speed as a fraction of full speed, −1 to 1. NaN stops the wheel.
-    fn turn(&mut self, fraction: f32) -> Result<(), WheelError> {
-        let fraction = math::clamp(if fraction.is_nan() { 0.0 } else { fraction }, 1.0);
-        self.ahead.set_state((fraction >= 0.0).into()).map_err(|_| WheelError)?;
-        let full = self.duty.max_duty_cycle();
-        let duty = (fraction.abs() * f32::from(full) + 0.5) as u16;
-        self.duty.set_duty_cycle(duty.min(full)).map_err(|_| WheelError)
-    }
-}
-
 /// Actuator with two wheels.
 #[derive(Debug)]
-pub struct DifferentialDrive<P, D> {
-    geometry: Geometry,
-    left: Wheel<P, D>,
-    right: Wheel<P, D>,
+pub struct DifferentialDrive<D> {
+    motors: D,
+    wheels: Wheels,
+    steering: Steering,
     velocity: [f32; 2],
     heading: f32,
 }
 
-impl<P: SetDutyCycle, D: OutputPin> DifferentialDrive<P, D> {
+impl<D: Drive> DifferentialDrive<D> {
     /// Drive at rest with heading 0 (along the x axis).
-    pub fn new(geometry: Geometry, left: Wheel<P, D>, right: Wheel<P, D>) -> Self {
-        Self { geometry, left, right, velocity: [0.0; 2], heading: 0.0 }
+    pub fn new(motors: D, wheels: Wheels, steering: Steering) -> Self {
+        Self { motors, wheels, steering, velocity: [0.0; 2], heading: 0.0 }
+    }
+
+    /// Heading in radians, from measurements and commands.
+    pub fn heading(&self) -> f32 {
+        self.heading
     }
 
     /// Sets the heading to a measured value in radians.
@@ -74,11 +50,12 @@ impl<P: SetDutyCycle, D: OutputPin> DifferentialDrive<P, D> {
     }
 }
 
-impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, D> {
-    type Error = WheelError;
+impl<D: Drive> Actuator<[f32; 2]> for DifferentialDrive<D> {
+    type Error = D::Error;
 
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), WheelError> {
-        let Geometry { track, full_speed, turning, period } = self.geometry;
+    fn act(&mut self, command: &[f32; 2]) -> Result<(), D::Error> {
+        let Steering { turning, period } = self.steering;
+        let Wheels { track, full_speed, .. } = self.wheels;
         // A non-finite command would stay in the integrated velocity.
         if !command.iter().all(|u| u.is_finite()) {
             return self.stop();
@@ -93,23 +70,19 @@ impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, 
             speed = full_speed;
         }
         let error = if speed > 0.0 { wrap_angle(direction(*vx, *vy) - self.heading) } else { 0.0 };
-        let turn = turning * error;
         // Rolls forward by cos(error), approximated to second order, and never backward.
-        let ahead = speed * (1.0 - 0.5 * error * error).max(0.0);
-        self.heading = wrap_angle(self.heading + period * turn);
-        let rim = 0.5 * track * turn;
-        // Commands both wheels, also if the first one fails.
-        let left = self.left.turn((ahead - rim) / full_speed);
-        let right = self.right.turn((ahead + rim) / full_speed);
-        left.and(right)
+        let (ahead, turn) = (speed * (1.0 - 0.5 * error * error).max(0.0), turning * error);
+        // The wheels may turn the robot more slowly.
+        let [left, right] = self.wheels.speeds(ahead, turn);
+        self.heading = wrap_angle(self.heading + period * (right - left) / track);
+        let [left, right] = self.wheels.duties(ahead, turn);
+        self.motors.drive(left, right)
     }
 
     /// Stops both wheels and resets the integrated velocity.
-    fn stop(&mut self) -> Result<(), WheelError> {
+    fn stop(&mut self) -> Result<(), D::Error> {
         self.velocity = [0.0; 2];
-        let left = self.left.turn(0.0);
-        let right = self.right.turn(0.0);
-        left.and(right)
+        self.motors.stop()
     }
 }
 
@@ -136,104 +109,63 @@ fn wrap_angle(mut angle: f32) -> f32 {
 mod tests {
     extern crate std;
 
-    use std::vec::Vec;
-
-    use embedded_hal_mock::eh1::{
-        digital::{Mock as Pin, State, Transaction as Digital},
-        pwm::{Mock as Pwm, Transaction as Duty},
-    };
-
     use super::*;
 
-    const GEOMETRY: Geometry = Geometry { track: 0.2, full_speed: 2.0, turning: 5.0, period: 0.1 };
+    const WHEELS: Wheels = Wheels { track: 0.2, full_speed: 2.0, ..Wheels::IDEAL };
 
-    /// Wheel that expects these direction states and duty cycles of 1000.
-    fn wheel(turns: &[(State, u16)]) -> Wheel<Pwm, Pin> {
-        let duties: Vec<_> = turns
-            .iter()
-            .flat_map(|(_, duty)| [Duty::max_duty_cycle(1000), Duty::set_duty_cycle(*duty)])
-            .collect();
-        let states: Vec<_> = turns.iter().map(|(state, _)| Digital::set(*state)).collect();
-        Wheel { duty: Pwm::new(&duties), ahead: Pin::new(&states) }
+    /// Motors that store their duties.
+    #[derive(Default)]
+    struct Duties([f32; 2]);
+
+    impl Drive for Duties {
+        type Error = core::convert::Infallible;
+
+        fn drive(&mut self, left: f32, right: f32) -> Result<(), Self::Error> {
+            self.0 = [left, right];
+            Ok(())
+        }
     }
 
-    fn drive(commands: &[[f32; 2]], left: &[(State, u16)], right: &[(State, u16)]) {
-        let mut drive = DifferentialDrive::new(GEOMETRY, wheel(left), wheel(right));
-        for command in commands {
+    fn drive() -> DifferentialDrive<Duties> {
+        DifferentialDrive::new(Duties::default(), WHEELS, Steering { turning: 5.0, period: 0.1 })
+    }
+
+    /// Executes commands and compares the duties after each.
+    fn assert_duties(drive: &mut DifferentialDrive<Duties>, commands: &[([f32; 2], [f32; 2])]) {
+        for (command, expected) in commands {
             drive.act(command).unwrap();
-        }
-        for mut wheel in [drive.left, drive.right] {
-            wheel.duty.done();
-            wheel.ahead.done();
+            for (found, expected) in drive.motors.0.iter().zip(expected) {
+                assert!((found - expected).abs() < 1.0e-3, "{found} after {command:?}, expected {expected}");
+            }
         }
     }
 
     #[test]
     fn straight_motion_drives_both_wheels_equally() {
         // 5 m/s² for 0.1 s: 0.5 of 2 m/s; then 1 m/s; then braked to rest.
-        let turns = [(State::High, 250), (State::High, 500), (State::High, 0)];
-        drive(&[[5.0, 0.0], [5.0, 0.0], [-10.0, 0.0]], &turns, &turns);
+        let commands = [([5.0, 0.0], [0.25; 2]), ([5.0, 0.0], [0.5; 2]), ([-10.0, 0.0], [0.0; 2])];
+        assert_duties(&mut drive(), &commands);
     }
 
     #[test]
     fn a_command_to_the_left_turns_on_the_spot_first() {
         // Heading error π/2: 1 − (π/2)²/2 < 0, no forward motion; rim speed 0.1 · 5 · π/2 = 0.785
         // of 2 m/s.
-        drive(&[[0.0, 5.0]], &[(State::Low, 393)], &[(State::High, 393)]);
+        let mut drive = drive();
+        assert_duties(&mut drive, &[([0.0, 5.0], [-0.393, 0.393])]);
+        // 0.1 s at 5 · π/2 rad/s.
+        assert!((drive.heading() - 0.785).abs() < 5.0e-3, "{}", drive.heading());
     }
 
     #[test]
-    fn speed_is_limited_and_a_nan_command_stops() {
-        drive(&[[1.0e9, 0.0]], &[(State::High, 1000)], &[(State::High, 1000)]);
-        drive(&[[f32::NAN, 0.0]], &[(State::High, 0)], &[(State::High, 0)]);
-    }
-
-    /// Wheel that records its speed as a fraction of full speed.
-    #[derive(Clone, Default)]
-    struct RecordedWheel(std::rc::Rc<std::cell::Cell<(bool, u16)>>);
-
-    impl RecordedWheel {
-        fn speed(&self) -> f32 {
-            let (ahead, duty) = self.0.get();
-            if ahead { f32::from(duty) / 1000.0 } else { f32::from(duty) / -1000.0 }
-        }
-    }
-
-    impl embedded_hal::pwm::ErrorType for RecordedWheel {
-        type Error = core::convert::Infallible;
-    }
-
-    impl SetDutyCycle for RecordedWheel {
-        fn max_duty_cycle(&self) -> u16 {
-            1000
-        }
-
-        fn set_duty_cycle(&mut self, duty: u16) -> Result<(), Self::Error> {
-            self.0.set((self.0.get().0, duty));
-            Ok(())
-        }
-    }
-
-    impl embedded_hal::digital::ErrorType for RecordedWheel {
-        type Error = core::convert::Infallible;
-    }
-
-    impl OutputPin for RecordedWheel {
-        fn set_low(&mut self) -> Result<(), Self::Error> {
-            self.0.set((false, self.0.get().1));
-            Ok(())
-        }
-
-        fn set_high(&mut self) -> Result<(), Self::Error> {
-            self.0.set((true, self.0.get().1));
-            Ok(())
-        }
-    }
-
-    fn recorded() -> (DifferentialDrive<RecordedWheel, RecordedWheel>, RecordedWheel) {
-        let [left, right] = [(); 2].map(|()| RecordedWheel::default());
-        let wheel = |wheel: &RecordedWheel| Wheel { duty: wheel.clone(), ahead: wheel.clone() };
-        (DifferentialDrive::new(GEOMETRY, wheel(&left), wheel(&right)), left)
+    fn speed_is_limited_and_the_robot_does_not_turn_faster_than_its_wheels() {
+        assert_duties(&mut drive(), &[([1.0e9, 0.0], [1.0; 2])]);
+        // Half a turn at 100 rad/s per radian needs 31 m/s at the rim.
+        let steering = Steering { turning: 100.0, period: 0.01 };
+        let mut drive = DifferentialDrive::new(Duties::default(), WHEELS, steering);
+        drive.set_heading(PI - 0.01);
+        assert_duties(&mut drive, &[([5.0, 0.0], [1.0, -1.0])]);
+        assert!((drive.heading() - (PI - 0.01 - 0.01 * 4.0 / 0.2)).abs() < 1.0e-3, "{}", drive.heading());
     }
 
     #[test]
@@ -241,41 +173,31 @@ mod tests {
         // 2 m/s at 5 m/s² and 0.1 s: four periods to accelerate and four to brake, for any duration
         // at full speed.
         for pushed in [4, 5, 40, 4000] {
-            let (mut drive, wheel) = recorded();
+            let mut drive = drive();
             for _ in 0..pushed {
                 drive.act(&[5.0, 0.0]).unwrap();
             }
-            assert_eq!(wheel.speed(), 1.0);
-            for expected in [0.75, 0.5, 0.25, 0.0] {
-                drive.act(&[-5.0, 0.0]).unwrap();
-                assert!((wheel.speed() - expected).abs() < 1.0e-3, "{} after {pushed}", wheel.speed());
-            }
+            assert_eq!(drive.motors.0, [1.0; 2]);
+            let braking = [0.75, 0.5, 0.25, 0.0].map(|duty| ([-5.0, 0.0], [duty; 2]));
+            assert_duties(&mut drive, &braking);
         }
     }
 
     #[test]
     fn a_non_finite_command_stops_and_the_next_command_takes_effect() {
         for bad in [[f32::NAN, 0.0], [0.0, f32::NAN], [f32::INFINITY, 0.0], [0.0, f32::NEG_INFINITY]] {
-            let (mut drive, wheel) = recorded();
-            drive.act(&[5.0, 0.0]).unwrap();
-            drive.act(&bad).unwrap();
-            assert_eq!(wheel.speed(), 0.0, "{bad:?}");
-            drive.act(&[5.0, 0.0]).unwrap();
-            assert!((wheel.speed() - 0.25).abs() < 1.0e-3, "{} after {bad:?}", wheel.speed());
+            let commands = [([5.0, 0.0], [0.25; 2]), (bad, [0.0; 2]), ([5.0, 0.0], [0.25; 2])];
+            assert_duties(&mut drive(), &commands);
         }
     }
 
     #[test]
     fn after_a_stop_the_drive_accelerates_from_rest() {
-        let turns = [(State::High, 500), (State::High, 0), (State::High, 250)];
-        let mut drive = DifferentialDrive::new(GEOMETRY, wheel(&turns), wheel(&turns));
-        drive.act(&[10.0, 0.0]).unwrap();
+        let mut drive = drive();
+        assert_duties(&mut drive, &[([10.0, 0.0], [0.5; 2])]);
         drive.stop().unwrap();
-        drive.act(&[5.0, 0.0]).unwrap();
-        for mut wheel in [drive.left, drive.right] {
-            wheel.duty.done();
-            wheel.ahead.done();
-        }
+        assert_eq!(drive.motors.0, [0.0; 2]);
+        assert_duties(&mut drive, &[([5.0, 0.0], [0.25; 2])]);
     }
 
     #[test]
