@@ -85,7 +85,6 @@ boards() {
   for features in board-nrf52840,gateway board-microbit-v2; do
     WDGNN_UNSEALED=1 "${firmware[@]}" --no-default-features --features "$features" -- -D warnings
   done
-  "${firmware[@]}" --no-default-features --features panic-never --bin no_panic -- -D warnings
 }
 
 docs() {

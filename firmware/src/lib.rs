@@ -3,7 +3,7 @@
 //! * `robot` — the main program, for any task. `robot!` builds an image.
 //! * `board` — boards, one folder each, selected by a cargo feature. The only module with `unsafe`
 //!   code.
-//! * [`io`] — board-independent drivers: companion link, differential drive, radios.
+//! * [`io`] — board-independent drivers: companion link, differential drive, gateway.
 //!   `wdgnn-protocol` defines the messages.
 //! * `link` — link profile and group key of the image, selected at build time.
 
@@ -14,13 +14,12 @@
 pub use wdgnn_core;
 pub use wdgnn_protocol;
 
-// The feature `panic-never` replaces a board by a link-time proof.
-#[cfg(all(target_os = "none", not(feature = "panic-never")))]
+#[cfg(target_os = "none")]
 pub mod board;
 pub mod io;
-#[cfg(all(target_os = "none", not(feature = "panic-never")))]
+#[cfg(target_os = "none")]
 pub mod link;
-#[cfg(all(target_os = "none", not(feature = "panic-never")))]
+#[cfg(target_os = "none")]
 pub mod robot;
 
 /// Items used by `robot!` in crates that depend only on this one.

@@ -1,4 +1,4 @@
-//! Flash, RAM and stack of the firmware, without a heap, without a reachable panic in the core.
+//! Flash, RAM and stack of the firmware, without a heap.
 
 #![cfg(feature = "emulated")]
 
@@ -100,9 +100,4 @@ fn no_image_has_a_heap() {
         assert!(symbols.len() > 100, "the symbols are there");
         assert!(symbols.iter().all(|(name, _)| !heap(name)));
     }
-}
-
-#[test]
-fn no_panic_is_reachable() {
-    image::build("no_panic", &["--no-default-features", "--features", "panic-never"]).unwrap();
 }

@@ -3,4 +3,3 @@
 pub mod companion;
 pub mod drive;
 pub mod gateway;
-pub mod nrf24;
