@@ -88,12 +88,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
 
 /// Robots before power-on, with native twins that have the shipped model.
 pub fn flight(settings: Settings) -> Flight<'static> {
-    flight_with(settings, MODEL.weights())
-}
-
-/// A flight with another model in image and twins.
-pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static> {
-    let group = &key();
+    let (weights, group) = (MODEL.weights(), &key());
     Flight::new(settings, |id| twin::native(id, &weights, Some(RobotKeys { group, own: None })))
         .expect("an image")
 }

@@ -7,17 +7,17 @@ pub mod browser;
 #[cfg(feature = "c")]
 pub mod c;
 pub mod chips;
-pub mod cycles;
 pub mod gateway;
 pub mod golden;
 pub mod image;
-pub mod model;
-pub mod prose;
 pub mod robot;
 
 use std::{env, path::Path, process::Command};
 
 use clap::Parser as _;
+
+/// Root of the repository.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Runs `host-sim` with these arguments.
 pub fn host_sim(arguments: &[&str]) {
@@ -30,7 +30,7 @@ pub fn host_sim(arguments: &[&str]) {
 pub fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .args(arguments)
-        .current_dir(prose::ROOT)
+        .current_dir(ROOT)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("an installed program");

@@ -7,14 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 use nrf52_emulator::{MICROSECOND, air::SECOND, image::elf_symbol, peripherals::radio::Frame, rtt::Rtt};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use system_tests::{
-    chips::{self, IMAGE, STORE, flight, flight_with, model_with_exchange, natively, settings, unwanted},
-    image,
-};
-use wdgnn_core::{
-    tasks::flocking::Motion,
-    weights::{Aligned, Weights},
-};
+use system_tests::chips::{self, IMAGE, STORE, flight, natively, settings, unwanted};
+use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_emulation::chips::{Outcome, RELEASE};
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
@@ -75,29 +69,6 @@ fn ten_robots_with_random_phases_and_crystals_flock_as_native_ones_do() {
         native += natively(&settings(10, seed, 3.0));
     }
     assert!(here <= 1.1 * native, "variation {here} on chips, {native} natively");
-}
-
-#[test]
-fn twenty_robots_at_10_hz_share_the_channel() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("ten-hertz.wdgnn");
-    let bytes = model_with_exchange(10);
-    std::fs::write(&path, &bytes).unwrap();
-    let with = [("WDGNN_KEY", image::KEY), ("WDGNN_MODEL", path.to_str().unwrap())];
-    let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &with).unwrap();
-    // Aligned as in flash, for the lifetime of the test's robots.
-    let aligned = Box::leak(Box::new(Aligned([0; 16_384])));
-    aligned.0[..bytes.len()].copy_from_slice(&bytes);
-    let weights = Weights::open(&aligned.0[..bytes.len()]).unwrap();
-    let mut settings = settings(20, 5, 2.0);
-    settings.image = std::fs::read(image).unwrap();
-    // All robots are in radio range.
-    settings.radius = 1_000.0;
-    let outcome = flight_with(settings, weights).fly(|_| Ok(())).unwrap();
-    assert_sound(&outcome);
-    let frames = outcome.frames();
-    assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
-    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "a robot is silent");
 }
 
 #[test]

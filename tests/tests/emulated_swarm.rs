@@ -183,18 +183,6 @@ fn faulty_robots_equal_native_ones() {
 }
 
 #[test]
-fn kills_reboots_and_drops_equal_native_ones() {
-    let image = image::build("robot", &[]).unwrap();
-    let told = |faults| {
-        let faults = Faults::parse(faults).unwrap();
-        Told { link: UNSEALED, image: &image, robots: 12, ticks: 150, seed: 4, faults }
-    };
-    let disturbed = fly_both::<Flock>(&told("kill=3@50 reboot=7@80,7@130,0@101 radio-outage=5@20-60"));
-    let undisturbed = fly_native::<Flock>(&told(""));
-    assert_ne!(disturbed.digest, undisturbed.digest, "the events happened");
-}
-
-#[test]
 fn floods_are_counted_and_do_not_affect_the_next_tick() {
     let image = image::build("robot", &[]).unwrap();
     let faults = Faults { forge: 300, ..Faults::default() };

@@ -1,10 +1,10 @@
-//! Instructions per step of a tick on the emulated Cortex-M4F, and modelled cycles. Neither are hardware cycles.
+//! Instructions per step of a tick on the emulated Cortex-M4F.
 
 #![cfg(feature = "emulated")]
 
 use std::{fs, path::Path, process::Command};
 
-use system_tests::{cycles, golden, image};
+use system_tests::{golden, image};
 use wdgnn_emulation::log::Decoder;
 
 /// Every change nearby moves a few instructions.
@@ -46,31 +46,4 @@ fn instruction_counts_match_the_goldens() {
     let of = |verb: &str| counted.iter().find(|(name, _)| name == verb).unwrap().1;
     assert!(of("tick") <= 30_000);
     assert!(of("learn") <= 4_000);
-
-    // The program runs again with a trace of every instruction.
-    fs::remove_file(folder.path().join("log")).unwrap();
-    let trace = ["-singlestep", "-d", "in_asm,exec,nochain", "-D", "trace"];
-    run(&bench, folder.path(), &trace);
-    let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
-    let symbols = image::symbols(&bench);
-    let (_, mark) = symbols.iter().find(|(name, _)| name.contains("bench_mark")).unwrap();
-    let sections = cycles::sections(&trace, *mark);
-    let [(empty, empty_cycles), sections @ ..] = &*sections else { panic!("no marks in the trace") };
-    assert_eq!(sections.len(), counted.len());
-    let mut modelled = Vec::new();
-    // Both counts agree up to the instructions of the measurement.
-    for ((verb, counted), (traced, cycles)) in counted.iter().zip(sections) {
-        assert!(
-            (traced - empty).abs_diff(*counted) <= 16,
-            "{verb}: {} traced, {counted} counted",
-            traced - empty
-        );
-        modelled.push((verb.clone(), cycles - empty_cycles));
-    }
-    golden::compare(
-        "cycles.txt",
-        "modelled Cortex-M4F cycles of the same, by ARM's tables, without wait states: no measurement",
-        &modelled,
-        TOLERANCE,
-    );
 }

@@ -52,8 +52,10 @@ fn listeners_print_every_message_of_a_capture_open_and_sealed() {
 }
 
 #[test]
-fn the_python_module_decodes_every_golden_frame() {
+fn python_modules_decode_encode_or_reject_every_golden_frame() {
+    // The generated module, and a module written from `docs/wire-format.md` alone.
     run("python3", &["tests/interop/test_frames.py", "examples/listener"]);
+    run("python3", &["tests/interop/test_wire.py"]);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use std::{
 
 use serde_json::Value;
 use system_tests::{
+    ROOT,
     browser::{Browser, View},
     cargo_run,
-    prose::ROOT,
 };
 
 const WIDE: View = View { width: 1366, dark: false, still: false };

@@ -36,20 +36,17 @@ impl Station {
     /// Creates a station that powers on at a reference time.
     ///
     /// `deviation_ppm` is the frequency error of the chip's clock; a positive value means too fast.
-    #[must_use]
     pub fn new(chip: Chip, power_on_at: u64, deviation_ppm: f64) -> Self {
         let cycle = (CYCLE as f64 / (1.0 + deviation_ppm * 1.0e-6)).round() as u64;
         Self { chip, power_on_at, cycle, powered: false }
     }
 
     /// Returns the reference time of a time on the chip's clock.
-    #[must_use]
     pub fn time_at(&self, cycles: u64) -> u64 {
         self.power_on_at + cycles * self.cycle
     }
 
     /// Returns the time on the chip's clock, in cycles, of a reference time.
-    #[must_use]
     pub fn cycles_at(&self, time: u64) -> u64 {
         time.saturating_sub(self.power_on_at) / self.cycle
     }
@@ -60,7 +57,6 @@ impl Station {
     }
 
     /// Returns whether the chip has power.
-    #[must_use]
     pub fn is_powered(&self) -> bool {
         self.powered
     }
@@ -124,7 +120,6 @@ impl fmt::Debug for Air {
 
 impl Air {
     /// Returns the reference time in femtoseconds.
-    #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }

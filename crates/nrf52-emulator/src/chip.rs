@@ -90,7 +90,6 @@ impl Chip {
     /// Creates a chip without power and with erased flash.
     ///
     /// `device_id` becomes DEVICEID and DEVICEADDR in FICR and seeds the random number generator.
-    #[must_use]
     pub fn new(part: Part, device_id: u64) -> Self {
         let mut memory = part.memory();
         let flash_bytes = memory.flash.len() as u32;
@@ -115,7 +114,6 @@ impl Chip {
     /// Returns the number of bytes that a stack between two addresses has used.
     ///
     /// Counts from `top` down to the lowest byte that differs from [`RAM_FILL`].
-    #[must_use]
     pub fn stack_used(&self, bottom: u32, top: u32) -> u32 {
         let unused = (bottom..top)
             .take_while(|address| self.system.memory.load(*address, Size::Byte) == Ok(u32::from(RAM_FILL)));
@@ -142,13 +140,11 @@ impl Chip {
     }
 
     /// Returns the emulated part.
-    #[must_use]
     pub fn part(&self) -> Part {
         self.part
     }
 
     /// Returns flash, RAM, FICR and UICR.
-    #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.system.memory
     }
@@ -172,13 +168,11 @@ impl Chip {
     }
 
     /// Returns the processor.
-    #[must_use]
     pub fn cpu(&self) -> &Cpu {
         &self.cpu
     }
 
     /// Returns the time in cycles of the chip's clock.
-    #[must_use]
     pub fn now(&self) -> u64 {
         self.system.now
     }
@@ -187,7 +181,6 @@ impl Chip {
     ///
     /// These are writes to FICR, to unmapped addresses, and to flash or UICR without
     /// NVMC.CONFIG.WEN.
-    #[must_use]
     pub fn illegal_writes(&self) -> &[String] {
         &self.system.illegal_writes
     }
@@ -300,7 +293,6 @@ impl Chip {
     /// Returns the time of the next timed action, if the processor sleeps.
     ///
     /// The time is `u64::MAX` if no action is scheduled.
-    #[must_use]
     pub fn asleep_until(&self) -> Option<u64> {
         let asleep = self.cpu.is_asleep() && self.cpu.cycles <= self.system.now;
         asleep.then(|| self.system.peripherals.next_due().map_or(u64::MAX, |(at, _)| at))

@@ -104,7 +104,6 @@ pub struct Bus {
 
 impl Bus {
     /// Creates a bus without devices.
-    #[must_use]
     pub fn new(scl: Pin, sda: Pin) -> Self {
         Self { scl, sda, devices: Vec::new(), active: None, held_pulses: 0 }
     }
@@ -133,19 +132,16 @@ impl Bus {
     }
 
     /// Returns whether a device holds SDA low.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         self.held_pulses > 0
     }
 
     /// Clock line.
-    #[must_use]
     pub fn scl(&self) -> Pin {
         self.scl
     }
 
     /// Data line.
-    #[must_use]
     pub fn sda(&self) -> Pin {
         self.sda
     }

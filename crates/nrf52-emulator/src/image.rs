@@ -30,9 +30,6 @@ fn half(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Returns the loadable segments of an ELF file, with their physical addresses.
-///
-/// # Errors
-/// [`ImageError::NotArmElf`] or [`ImageError::InvalidElf`].
 pub fn elf_segments(file: &[u8]) -> Result<Vec<Segment>, ImageError> {
     const MACHINE_ARM: usize = 40;
     if !file.starts_with(b"\x7fELF\x01\x01") || half(file, 18) != Some(MACHINE_ARM) {
@@ -56,9 +53,6 @@ fn read_segments(file: &[u8]) -> Option<Vec<Segment>> {
 }
 
 /// Returns names and values of all symbols of an ELF file.
-///
-/// # Errors
-/// [`ImageError::InvalidElf`].
 pub fn elf_symbols(file: &[u8]) -> Result<Vec<(&str, u32)>, ImageError> {
     read_symbols(file).ok_or(ImageError::InvalidElf)
 }
@@ -86,15 +80,11 @@ fn read_symbols(file: &[u8]) -> Option<Vec<(&str, u32)>> {
 /// Returns the value of a symbol of an ELF file.
 ///
 /// `None` if the file is invalid or does not have the symbol.
-#[must_use]
 pub fn elf_symbol(file: &[u8], name: &str) -> Option<u32> {
     read_symbols(file)?.into_iter().find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// Returns the data records of an Intel HEX file, with their absolute addresses.
-///
-/// # Errors
-/// [`ImageError::InvalidHexRecord`].
 pub fn hex_segments(text: &str) -> Result<Vec<Segment>, ImageError> {
     let mut segments = Vec::new();
     let mut base = 0;

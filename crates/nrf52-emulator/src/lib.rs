@@ -2,6 +2,14 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+/// Declares offsets and bits of registers, and the numbers of events.
+macro_rules! registers {
+    ($($name:ident = $value:expr),* $(; events: $($event:ident = $offset:literal),*)?) => {
+        $(const $name: u32 = $value;)*
+        $($(const $event: u8 = $crate::peripheral::event($offset);)*)?
+    };
+}
+
 pub mod air;
 mod chip;
 pub mod cpu;

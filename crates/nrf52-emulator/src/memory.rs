@@ -34,7 +34,6 @@ pub struct Memory {
 
 impl Memory {
     /// Creates erased flash, FICR and UICR, and RAM filled with [`RAM_FILL`].
-    #[must_use]
     pub fn new(flash_bytes: usize, ram_bytes: usize) -> Self {
         let information = || vec![0xff; INFORMATION_BYTES as usize];
         Self {
@@ -57,9 +56,6 @@ impl Memory {
     }
 
     /// Reads from flash, FICR, UICR or RAM.
-    ///
-    /// # Errors
-    /// [`BusError`] for unmapped addresses.
     #[inline]
     pub fn load(&self, address: u32, size: Size) -> Result<u32, BusError> {
         let error = BusError { address };
@@ -73,9 +69,6 @@ impl Memory {
     }
 
     /// Writes to RAM.
-    ///
-    /// # Errors
-    /// [`BusError`] for addresses outside of RAM.
     #[inline]
     pub fn store_ram(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusError> {
         let error = BusError { address };
@@ -90,7 +83,6 @@ impl Memory {
     }
 
     /// Reads with EasyDMA, which accesses only RAM. Other addresses read as zero.
-    #[must_use]
     pub fn dma_read(&self, address: u32, count: usize) -> Vec<u8> {
         (0..count as u32)
             .map(|index| {

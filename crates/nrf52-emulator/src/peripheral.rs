@@ -32,20 +32,7 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// Creates a page with reset values, given as pairs of offset and value.
-    ///
-    /// All other registers are 0.
-    #[must_use]
-    pub fn with_reset_values(reset: &[(u32, u32)]) -> Self {
-        let mut registers = Self::default();
-        for (offset, value) in reset {
-            registers.set(*offset, *value);
-        }
-        registers
-    }
-
     /// Returns the stored value of a register, unlike [`Registers::load`].
-    #[must_use]
     pub fn get(&self, offset: u32) -> u32 {
         self.words[(offset as usize / 4) % 0x400]
     }
@@ -56,7 +43,6 @@ impl Registers {
     }
 
     /// Returns whether a bit of SHORTS is set.
-    #[must_use]
     pub fn shortcut_enabled(&self, bit: u32) -> bool {
         self.get(SHORTS) >> bit & 1 != 0
     }
@@ -69,13 +55,11 @@ impl Registers {
     /// Returns the level of the interrupt line.
     ///
     /// It is high while an event is set whose interrupt is enabled.
-    #[must_use]
     pub fn interrupt_line(&self) -> bool {
         self.events & self.interrupts_enabled != 0
     }
 
     /// Reads a register as the processor does.
-    #[must_use]
     pub fn load(&self, offset: u32) -> u32 {
         match offset {
             EVENTS..EVENTS_END => self.events >> ((offset - EVENTS) / 4) & 1,
@@ -100,7 +84,6 @@ impl Registers {
 }
 
 /// Returns the number of the event whose register is at `offset`.
-#[must_use]
 pub const fn event(offset: u32) -> u8 {
     ((offset - EVENTS) / 4) as u8
 }
@@ -136,6 +119,26 @@ impl<'a> Context<'a> {
 pub trait Peripheral {
     /// Returns the register page.
     fn registers(&mut self) -> &mut Registers;
+
+    /// Returns the registers that are not zero after a reset, and their values.
+    fn reset_values() -> &'static [(u32, u32)]
+    where
+        Self: Sized,
+    {
+        &[]
+    }
+
+    /// Returns the peripheral after a power-on reset.
+    fn power_on() -> Self
+    where
+        Self: Sized + Default,
+    {
+        let mut peripheral = Self::default();
+        for (offset, value) in Self::reset_values() {
+            peripheral.registers().set(*offset, *value);
+        }
+        peripheral
+    }
 
     /// Triggers the task whose register is at `offset`.
     fn trigger(&mut self, _offset: u32, _context: &mut Context<'_>) {}

@@ -24,7 +24,6 @@ impl Rtt {
     /// Creates a reader for the control block at an address.
     ///
     /// The address is the value of the symbol `_SEGGER_RTT` in the ELF file.
-    #[must_use]
     pub fn new(control_block: u32) -> Self {
         Self { control_block }
     }

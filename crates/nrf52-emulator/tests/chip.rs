@@ -11,33 +11,9 @@ use nrf52_emulator::{
 
 use crate::program::{BUFFER, chip};
 
-const UARTE: u32 = 0x4000_2000;
 const RADIO: u32 = 0x4000_1000;
 const WDT: u32 = 0x4001_0000;
-const NVMC: u32 = 0x4001_e000;
 const AIRCR: u32 = 0xe000_ed0c;
-
-#[test]
-fn uarte_transmits_bytes_from_ram_at_its_rate() {
-    let mut chip = chip(&[
-        (BUFFER, u32::from_le_bytes(*b"Hi!\n")),
-        (UARTE + 0x500, 8),           // ENABLE
-        (UARTE + 0x524, 0x01d6_0000), // BAUDRATE: 115200
-        (UARTE + 0x544, BUFFER),      // TXD.PTR
-        (UARTE + 0x548, 4),           // TXD.MAXCNT
-        (UARTE + 0x008, 1),           // STARTTX
-    ]);
-    chip.power_on(0);
-    chip.run(1000 * MICROSECOND);
-    let (times, bytes): (Vec<u64>, Vec<u8>) = chip.peripherals().uarte.tx_bytes.iter().copied().unzip();
-    assert_eq!(bytes, b"Hi!\n");
-    // Ten bits at 115,200 bit/s are 86.8 µs.
-    assert!(
-        times.windows(2).all(|pair| (86..88).contains(&((pair[1] - pair[0]) / MICROSECOND))),
-        "{times:?}"
-    );
-    assert!(chip.cpu().is_asleep() && chip.resets.is_empty());
-}
 
 #[test]
 fn a_frame_passes_between_chips_with_different_clocks() {
@@ -105,22 +81,6 @@ fn sysresetreq_resets_the_chip() {
     chip.power_on(0);
     chip.run(MICROSECOND);
     assert_eq!(chip.resets[0].reason, reset_reason::SOFTWARE);
-}
-
-#[test]
-fn flash_is_written_only_with_wen() {
-    let address = 0x8000;
-    let mut writable = chip(&[(NVMC + 0x504, 1), (address, 0x1234_5678)]);
-    writable.power_on(0);
-    writable.run(100 * MICROSECOND);
-    assert_eq!(writable.memory().flash[address as usize..][..4], 0x1234_5678_u32.to_le_bytes());
-    assert!(writable.illegal_writes().is_empty());
-
-    let mut protected = chip(&[(address, 0x1234_5678)]);
-    protected.power_on(0);
-    protected.run(MICROSECOND);
-    assert_eq!(protected.memory().flash[address as usize..][..4], [0xff; 4]);
-    assert_eq!(protected.illegal_writes()[0], "write to 0x00008000, which is not writable");
 }
 
 #[test]

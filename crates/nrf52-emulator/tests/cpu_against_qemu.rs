@@ -5,9 +5,12 @@
 
 use std::{env, fs, iter, path::Path, process::Command};
 
-use nrf52_emulator::cpu::{Bus, BusError, Cpu, Size, StopReason, instruction_length};
+use nrf52_emulator::cpu::{Bus as _, Cpu, Size, StopReason, instruction_length};
 
-use crate::cpu_patterns::{FLOAT, MEMORY, NARROW, STATUS, WIDE};
+use crate::{
+    cpu_machine::Memory,
+    cpu_patterns::{FLOAT, MEMORY, NARROW, STATUS, WIDE},
+};
 
 /// Number of generated snippets.
 const CASES: usize = 12_000;
@@ -50,36 +53,14 @@ impl Random {
     /// Edge cases are zero, infinity, NaN, subnormals and the limits of integer types.
     fn float(&mut self) -> u32 {
         let special = [
-            0,
-            1,
-            0x7f_ffff,
-            0x80_0000,
-            0x80_0001,
-            0x3f80_0000,
-            0x3f00_0000,
-            0x3fc0_0000,
-            0x4020_0000,
-            0x7f7f_ffff,
-            0x7f80_0000,
-            0x7f80_0001,
-            0x7fc0_0000,
-            0x7fa0_1234,
-            0x7fd5_4321,
-            0x4f00_0000,
-            0x4f80_0000,
-            0x4eff_ffff,
-            0x4700_0000,
-            0x477f_ff00,
-            0x3300_0000,
-            0x3880_0000,
-            0x387f_e000,
-            0x4b80_0001,
-            0x4b00_0001,
-            0x477f_f000,
+            [0, 1, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x3f80_0000, 0x3f00_0000, 0x3fc0_0000, 0x4020_0000],
+            [0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000, 0x7fa0_1234, 0x7fd5_4321, 0x4f00_0000, 2, 3],
+            [0x4f80_0000, 0x4eff_ffff, 0x4700_0000, 0x477f_ff00, 0x3300_0000, 0x3880_0000, 0x387f_e000, 4, 5],
+            [0x4b80_0001, 0x4b00_0001, 0x477f_f000, 6, 7, 8, 9, 10, 11],
         ];
         let sign = self.next() & 0x8000_0000;
         match self.below(8) {
-            0 | 1 => sign | self.pick(&special),
+            0 | 1 => sign | self.pick(special.as_flattened()),
             2 => self.next(),
             3 => sign | self.next() & 0x7f_ffff,
             4 => (self.below(2000) as f32 - 1000.0).to_bits(),
@@ -280,43 +261,6 @@ fn image(random: &mut Random) -> (Vec<u8>, Vec<Vec<u16>>) {
     (image.bytes, snippets)
 }
 
-/// Memory with flash at 0 and RAM at 0x2000_0000.
-struct Memory {
-    flash: Vec<u8>,
-    ram: Vec<u8>,
-}
-
-impl Memory {
-    fn at(&mut self, address: u32, bytes: usize) -> Result<&mut [u8], BusError> {
-        let (memory, at) = if address < 0x2000_0000 {
-            (&mut self.flash, address)
-        } else {
-            (&mut self.ram, address - 0x2000_0000)
-        };
-        memory.get_mut(at as usize..at as usize + bytes).ok_or(BusError { address })
-    }
-}
-
-impl Bus for Memory {
-    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusError> {
-        Ok(match size {
-            Size::Byte => u32::from(self.at(address, 1)?[0]),
-            Size::Half => u32::from(self.fetch(address)?),
-            Size::Word => u32::from_le_bytes(self.at(address, 4)?.try_into().unwrap()),
-        })
-    }
-
-    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusError> {
-        let bytes = [1, 2, 4][size as usize];
-        self.at(address, bytes)?.copy_from_slice(&value.to_le_bytes()[..bytes]);
-        Ok(())
-    }
-
-    fn fetch(&mut self, address: u32) -> Result<u16, BusError> {
-        Ok(u16::from_le_bytes(self.at(address, 2)?.try_into().unwrap()))
-    }
-}
-
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
@@ -330,7 +274,7 @@ fn random_instructions_give_the_results_of_qemu() {
     let (flash, snippets) = image(&mut Random(seed));
     fs::write(folder.join("image"), &flash).unwrap();
 
-    let mut memory = Memory { flash: flash.clone(), ram: vec![0; 0x40_0000] };
+    let mut memory = Memory::new(flash.clone(), vec![0; 0x40_0000]);
     let mut cpu = Cpu::new(flash.len() as u32);
     cpu.reset(&mut memory);
     let stop = cpu.run(&mut memory, u64::MAX).unwrap_err();

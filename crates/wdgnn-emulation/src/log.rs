@@ -6,8 +6,7 @@
 //! variants between bars.
 //!
 //! This decoder supports the firmware's messages and skips others. The crate `defmt-decoder`
-//! supports all of defmt but builds longer than all other dependencies; a test in `tests` compares
-//! the two.
+//! supports all of defmt but builds longer than all other dependencies.
 
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 

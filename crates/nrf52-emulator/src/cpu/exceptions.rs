@@ -50,7 +50,7 @@ impl Cpu {
 
     /// Pends exceptions, one bit each.
     pub(super) fn pend(&mut self, bits: u128) {
-        if self.scs.sev_on_pend() && bits & !self.scs.pending != 0 {
+        if self.scs.scr & scs::SEVONPEND != 0 && bits & !self.scs.pending != 0 {
             self.set_event();
         }
         self.scs.pending |= bits;
@@ -133,7 +133,6 @@ impl Cpu {
     }
 
     /// Returns xPSR: APSR, ITSTATE, T and IPSR (B1.4.2).
-    #[must_use]
     pub fn xpsr(&self) -> u32 {
         let it = u32::from(self.it);
         self.apsr()
@@ -166,7 +165,7 @@ impl Cpu {
 
     /// Stacks a basic or extended frame: PushStack (B1.5.6).
     fn push_frame(&mut self, bus: &mut impl Bus, extended: bool) -> Result<(), Trap> {
-        let force = extended || self.scs.aligns_stack();
+        let force = extended || self.scs.ccr & scs::STKALIGN != 0;
         let unaligned = force && self.r[13] & 4 != 0;
         let size = if extended { EXTENDED_FRAME } else { BASIC_FRAME };
         let frame = self.r[13].wrapping_sub(size) & if force { !7 } else { !3 };
@@ -227,7 +226,7 @@ impl Cpu {
         let to_thread = code & 8 != 0;
         let legal = match code & 0xf {
             0x1 => nested,
-            0x9 | 0xd => !nested || self.scs.allows_thread_from_nested(),
+            0x9 | 0xd => !nested || self.scs.ccr & scs::NONBASETHRDENA != 0,
             _ => false,
         };
         if self.scs.active & bit == 0 || !legal || code & 0x0fff_ffe0 != 0x0fff_ffe0 {
@@ -258,7 +257,7 @@ impl Cpu {
         self.use_stack(psp);
         self.update_fp_ready();
         let size = if extended { EXTENDED_FRAME } else { BASIC_FRAME };
-        let force = extended || self.scs.aligns_stack();
+        let force = extended || self.scs.ccr & scs::STKALIGN != 0;
         let align = if force && xpsr & 0x200 != 0 { 4 } else { 0 };
         self.r[13] = frame.wrapping_add(size) | align;
         self.r[..4].copy_from_slice(&words[..4]);
@@ -276,7 +275,7 @@ impl Cpu {
         if returning >= IRQ0 && self.scs.line_levels >> (returning - IRQ0) & 1 != 0 {
             self.pend(bit);
         }
-        if to_thread && self.scs.sleeps_on_exit() {
+        if to_thread && self.scs.scr & scs::SLEEPONEXIT != 0 {
             self.enter_sleep(Sleep::Interrupt);
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::{
     Bus, Cpu, StopReason, Trap, cycles, multiply,
     op::{Alu, Extend, Op, Reg, Reverse, Shift},
+    scs,
 };
 
 /// Returns sum, carry and overflow: AddWithCarry (A2.2.1).
@@ -123,7 +124,7 @@ impl Cpu {
     }
 
     fn divide(&mut self, rd: Reg, x: u32, y: u32, quotient: impl Fn(u32, u32) -> u32) -> Result<(), Trap> {
-        if y == 0 && self.scs.traps_divide_by_zero() {
+        if y == 0 && self.scs.ccr & scs::DIV_0_TRP != 0 {
             return Err(Trap::DivideByZero);
         }
         // Without CCR.DIV_0_TRP, a division by zero returns zero (A7.7.125).

@@ -10,6 +10,7 @@ use super::{
     },
     half::{self, Rounding},
     op::{Fp, Op},
+    scs,
 };
 
 /// Writable bits of FPSCR.
@@ -34,7 +35,7 @@ impl Cpu {
         if !self.scs.allows_fp(self.is_privileged()) {
             return Err(Trap::NoCoprocessor);
         }
-        if self.scs.tracks_fp_context() && !self.fpca {
+        if self.scs.fpccr & scs::ASPEN != 0 && !self.fpca {
             self.fpca = true;
             self.fpscr = self.fpscr & !0x07c0_0000 | self.scs.fpdscr;
         }

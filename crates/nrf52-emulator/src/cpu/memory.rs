@@ -3,6 +3,7 @@
 use super::{
     Bus, BusError, Cpu, Size, Trap, cycles,
     op::{Access, Index, Op, Reg},
+    scs,
 };
 
 /// Start of the peripherals.
@@ -98,7 +99,7 @@ impl Cpu {
 
     #[cold]
     fn read_split(&mut self, bus: &mut impl Bus, address: u32, size: Size) -> Result<u32, Trap> {
-        if self.scs.traps_unaligned() || is_ppb(address) {
+        if self.scs.ccr & scs::UNALIGN_TRP != 0 || is_ppb(address) {
             return Err(Trap::Unaligned);
         }
         let mut value = 0;
@@ -110,7 +111,7 @@ impl Cpu {
 
     #[cold]
     fn write_split(&mut self, bus: &mut impl Bus, address: u32, size: Size, value: u32) -> Result<(), Trap> {
-        if self.scs.traps_unaligned() || is_ppb(address) {
+        if self.scs.ccr & scs::UNALIGN_TRP != 0 || is_ppb(address) {
             return Err(Trap::Unaligned);
         }
         for at in 0..=alignment_mask(size) {

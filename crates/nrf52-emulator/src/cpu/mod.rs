@@ -59,21 +59,12 @@ pub struct BusError {
 /// reach the bus.
 pub trait Bus {
     /// Reads. A byte or halfword is in the least significant bits.
-    ///
-    /// # Errors
-    /// [`BusError`] for unmapped addresses.
     fn load(&mut self, address: u32, size: Size) -> Result<u32, BusError>;
 
     /// Writes.
-    ///
-    /// # Errors
-    /// [`BusError`] for unmapped or read-only addresses.
     fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusError>;
 
     /// Fetches a halfword of an instruction.
-    ///
-    /// # Errors
-    /// [`BusError`] for unmapped addresses.
     fn fetch(&mut self, address: u32) -> Result<u16, BusError>;
 
     /// Sets the time, in cycles, of the next access.
@@ -114,8 +105,9 @@ enum Trap {
     Stop,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sleep {
+    #[default]
     No,
     /// WFE: until the event register is set.
     Event,
@@ -145,7 +137,7 @@ struct Flags {
 }
 
 /// Processor state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cpu {
     /// Clock cycles since creation.
     ///
@@ -210,41 +202,9 @@ impl Cpu {
     ///
     /// Instructions at addresses below `code_bytes` are decoded once. After a change of that
     /// memory, the caller must call [`Cpu::invalidate_code`].
-    #[must_use]
     pub fn new(code_bytes: u32) -> Self {
-        Self {
-            cycles: 0,
-            instructions: 0,
-            r: [0; 32],
-            pc: 0,
-            flags: Flags::default(),
-            it: 0,
-            thumb: true,
-            s: [0; 32],
-            fpscr: 0,
-            banked_sp: 0,
-            psp_in_use: false,
-            unprivileged: false,
-            spsel: false,
-            fpca: false,
-            primask: false,
-            faultmask: false,
-            basepri: 0,
-            exception: 0,
-            exclusive_monitor: false,
-            event_register: false,
-            sleep: Sleep::No,
-            fp_ready: false,
-            slow_path: false,
-            bus_accessed: false,
-            locked_up: false,
-            reset_requested: false,
-            fault_address: 0,
-            stop_reason: StopReason::ResetRequested,
-            last_access: u64::MAX,
-            cache: vec![NOT_DECODED; (code_bytes / 2) as usize],
-            scs: scs::Scs::new(0),
-        }
+        let cache = vec![NOT_DECODED; (code_bytes / 2) as usize];
+        Self { thumb: true, last_access: u64::MAX, cache, scs: scs::Scs::new(0), ..Self::default() }
     }
 
     /// Resets the processor (B1.5.5). Interrupt lines keep their levels.
@@ -281,23 +241,16 @@ impl Cpu {
     /// Takes a pending exception or executes one instruction.
     ///
     /// Does nothing while the processor sleeps.
-    ///
-    /// # Errors
-    /// [`StopReason`] if execution cannot continue.
     pub fn step(&mut self, bus: &mut impl Bus) -> Result<(), StopReason> {
         self.run_loop(bus, u64::MAX, true)
     }
 
     /// Runs until a number of cycles, sleep, or [`Bus::should_return`].
-    ///
-    /// # Errors
-    /// [`StopReason`] if execution cannot continue.
     pub fn run(&mut self, bus: &mut impl Bus, until_cycles: u64) -> Result<(), StopReason> {
         self.run_loop(bus, until_cycles, false)
     }
 
     /// Returns whether the processor waits in WFE or WFI and SysTick is not due.
-    #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.sleep != Sleep::No && self.cycles < self.scs.systick_due
     }
@@ -305,7 +258,6 @@ impl Cpu {
     /// Returns the cycle at which SysTick next reaches zero, if it runs.
     ///
     /// Sleep must not extend past it.
-    #[must_use]
     pub fn systick_due(&self) -> Option<u64> {
         (self.scs.systick_due != u64::MAX).then_some(self.scs.systick_due)
     }
@@ -313,19 +265,16 @@ impl Cpu {
     /// Returns the number of the active exception, 0 in thread mode.
     ///
     /// Interrupt 0 is exception 16.
-    #[must_use]
     pub fn active_exception(&self) -> u16 {
         self.exception
     }
 
     /// Returns R0 to R12, SP (13), LR (14) or the address of the next instruction (15).
-    #[must_use]
     pub fn register(&self, n: usize) -> u32 {
         if n == 15 { self.pc } else { self.r[n & 15] }
     }
 
     /// Returns the address of the next instruction.
-    #[must_use]
     pub fn pc(&self) -> u32 {
         self.pc
     }
@@ -340,7 +289,6 @@ impl Cpu {
     }
 
     /// Returns S0 to S31, as bits.
-    #[must_use]
     pub fn fp_registers(&self) -> &[u32; 32] {
         &self.s
     }
@@ -359,7 +307,6 @@ impl Cpu {
 /// Returns the length in bytes of an instruction, or `None` if it is not emulated.
 ///
 /// `second` is the following halfword, which 16-bit instructions ignore.
-#[must_use]
 pub fn instruction_length(first: u16, second: u16) -> Option<usize> {
     let (op, bytes) = if decode32::is_wide(first) {
         (decode32::decode(0, first, second), 4)

@@ -7,57 +7,22 @@ use super::{
 };
 
 // Addresses of the registers.
-const DWT_CTRL: u32 = 0xe000_1000;
-const DWT_CYCCNT: u32 = 0xe000_1004;
-const ICTR: u32 = 0xe000_e004;
-const SYST_CSR: u32 = 0xe000_e010;
-const SYST_RVR: u32 = 0xe000_e014;
-const SYST_CVR: u32 = 0xe000_e018;
-const SYST_CALIB: u32 = 0xe000_e01c;
-const NVIC_ISER0: u32 = 0xe000_e100;
-const NVIC_ISER1: u32 = 0xe000_e104;
-const NVIC_ICER0: u32 = 0xe000_e180;
-const NVIC_ICER1: u32 = 0xe000_e184;
-const NVIC_ISPR0: u32 = 0xe000_e200;
-const NVIC_ISPR1: u32 = 0xe000_e204;
-const NVIC_ICPR0: u32 = 0xe000_e280;
-const NVIC_ICPR1: u32 = 0xe000_e284;
-const NVIC_IABR0: u32 = 0xe000_e300;
-const NVIC_IABR1: u32 = 0xe000_e304;
-const NVIC_IPR0: u32 = 0xe000_e400;
-const NVIC_IPR15: u32 = 0xe000_e43c;
-const CPUID: u32 = 0xe000_ed00;
-const ICSR: u32 = 0xe000_ed04;
-const VTOR: u32 = 0xe000_ed08;
-const AIRCR: u32 = 0xe000_ed0c;
-const SCR: u32 = 0xe000_ed10;
-const CCR: u32 = 0xe000_ed14;
-const SHPR1: u32 = 0xe000_ed18;
-const SHPR3: u32 = 0xe000_ed20;
-const SHCSR: u32 = 0xe000_ed24;
-const CFSR: u32 = 0xe000_ed28;
-const HFSR: u32 = 0xe000_ed2c;
-const MMFAR: u32 = 0xe000_ed34;
-const BFAR: u32 = 0xe000_ed38;
-const AFSR: u32 = 0xe000_ed3c;
-const ID_PFR0: u32 = 0xe000_ed40;
-const ID_PFR1: u32 = 0xe000_ed44;
-const ID_DFR0: u32 = 0xe000_ed48;
-const ID_MMFR0: u32 = 0xe000_ed50;
-const ID_MMFR2: u32 = 0xe000_ed58;
-const ID_ISAR0: u32 = 0xe000_ed60;
-const ID_ISAR1: u32 = 0xe000_ed64;
-const ID_ISAR2: u32 = 0xe000_ed68;
-const ID_ISAR3: u32 = 0xe000_ed6c;
-const ID_ISAR4: u32 = 0xe000_ed70;
-const CPACR: u32 = 0xe000_ed88;
-const DEMCR: u32 = 0xe000_edfc;
-const STIR: u32 = 0xe000_ef00;
-const FPCCR: u32 = 0xe000_ef34;
-const FPCAR: u32 = 0xe000_ef38;
-const FPDSCR: u32 = 0xe000_ef3c;
-const MVFR0: u32 = 0xe000_ef40;
-const MVFR1: u32 = 0xe000_ef44;
+registers! {
+    DWT_CTRL = 0xe000_1000, DWT_CYCCNT = 0xe000_1004, ICTR = 0xe000_e004, SYST_CSR = 0xe000_e010,
+    SYST_RVR = 0xe000_e014, SYST_CVR = 0xe000_e018, SYST_CALIB = 0xe000_e01c, NVIC_ISER0 = 0xe000_e100,
+    NVIC_ISER1 = 0xe000_e104, NVIC_ICER0 = 0xe000_e180, NVIC_ICER1 = 0xe000_e184,
+    NVIC_ISPR0 = 0xe000_e200, NVIC_ISPR1 = 0xe000_e204, NVIC_ICPR0 = 0xe000_e280,
+    NVIC_ICPR1 = 0xe000_e284, NVIC_IABR0 = 0xe000_e300, NVIC_IABR1 = 0xe000_e304,
+    NVIC_IPR0 = 0xe000_e400, NVIC_IPR15 = 0xe000_e43c, CPUID = 0xe000_ed00, ICSR = 0xe000_ed04,
+    VTOR = 0xe000_ed08, AIRCR = 0xe000_ed0c, SCR = 0xe000_ed10, CCR = 0xe000_ed14, SHPR1 = 0xe000_ed18,
+    SHPR3 = 0xe000_ed20, SHCSR = 0xe000_ed24, CFSR = 0xe000_ed28, HFSR = 0xe000_ed2c,
+    MMFAR = 0xe000_ed34, BFAR = 0xe000_ed38, AFSR = 0xe000_ed3c, ID_PFR0 = 0xe000_ed40,
+    ID_PFR1 = 0xe000_ed44, ID_DFR0 = 0xe000_ed48, ID_MMFR0 = 0xe000_ed50, ID_MMFR2 = 0xe000_ed58,
+    ID_ISAR0 = 0xe000_ed60, ID_ISAR1 = 0xe000_ed64, ID_ISAR2 = 0xe000_ed68, ID_ISAR3 = 0xe000_ed6c,
+    ID_ISAR4 = 0xe000_ed70, CPACR = 0xe000_ed88, DEMCR = 0xe000_edfc, STIR = 0xe000_ef00,
+    FPCCR = 0xe000_ef34, FPCAR = 0xe000_ef38, FPDSCR = 0xe000_ef3c, MVFR0 = 0xe000_ef40,
+    MVFR1 = 0xe000_ef44
+}
 
 /// Returns the exception number of the first priority in SHPRn or NVIC_IPRn.
 ///

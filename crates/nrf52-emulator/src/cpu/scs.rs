@@ -29,13 +29,13 @@ pub const VECTTBL: u32 = 1 << 1;
 pub const FORCED: u32 = 1 << 30;
 
 // SCR (B3.2.7).
-const SLEEPONEXIT: u32 = 1 << 1;
-const SEVONPEND: u32 = 1 << 4;
+pub const SLEEPONEXIT: u32 = 1 << 1;
+pub const SEVONPEND: u32 = 1 << 4;
 // CCR (B3.2.8).
-const NONBASETHRDENA: u32 = 1 << 0;
-const UNALIGN_TRP: u32 = 1 << 3;
-const DIV_0_TRP: u32 = 1 << 4;
-const STKALIGN: u32 = 1 << 9;
+pub const NONBASETHRDENA: u32 = 1 << 0;
+pub const UNALIGN_TRP: u32 = 1 << 3;
+pub const DIV_0_TRP: u32 = 1 << 4;
+pub const STKALIGN: u32 = 1 << 9;
 // SYST_CSR (B3.3.3).
 const SYSTICK_ENABLE: u32 = 1 << 0;
 const SYSTICK_TICKINT: u32 = 1 << 1;
@@ -53,7 +53,7 @@ const ALWAYS_ENABLED: u128 =
 pub const CONFIGURABLE_FAULTS: [(u16, u32); 3] = [(MEM_MANAGE, 16), (BUS_FAULT, 17), (USAGE_FAULT, 18)];
 
 /// System control space: registers of the private peripheral bus.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scs {
     /// Levels of the external interrupt lines.
     pub line_levels: u64,
@@ -64,7 +64,7 @@ pub struct Scs {
     /// Active exceptions, one bit per exception number.
     pub active: u128,
     /// Priorities by exception number.
-    pub priorities: [u8; 80],
+    pub priorities: Vec<u8>,
     pub vtor: u32,
     pub prigroup: u32,
     pub scr: u32,
@@ -97,62 +97,17 @@ impl Scs {
             line_levels,
             pending: u128::from(line_levels) << IRQ0,
             enabled: ALWAYS_ENABLED,
-            active: 0,
-            priorities: [0; 80],
-            vtor: 0,
-            prigroup: 0,
-            scr: 0,
+            priorities: vec![0; 80],
             ccr: STKALIGN,
-            cfsr: 0,
-            hfsr: 0,
-            mmfar: 0,
-            bfar: 0,
-            afsr: 0,
-            cpacr: 0,
             fpccr: ASPEN | LSPEN,
-            fpcar: 0,
-            fpdscr: 0,
             systick_control: 4,
-            systick_reload: 0,
-            systick_value: 0,
             systick_due: u64::MAX,
-            demcr: 0,
-            dwt_control: 0,
-            cycle_offset: 0,
+            ..Self::default()
         }
     }
 
     pub fn active_external(&self) -> u64 {
         (self.active >> IRQ0) as u64
-    }
-
-    pub fn traps_divide_by_zero(&self) -> bool {
-        self.ccr & DIV_0_TRP != 0
-    }
-
-    pub fn traps_unaligned(&self) -> bool {
-        self.ccr & UNALIGN_TRP != 0
-    }
-
-    pub fn aligns_stack(&self) -> bool {
-        self.ccr & STKALIGN != 0
-    }
-
-    pub fn allows_thread_from_nested(&self) -> bool {
-        self.ccr & NONBASETHRDENA != 0
-    }
-
-    pub fn sleeps_on_exit(&self) -> bool {
-        self.scr & SLEEPONEXIT != 0
-    }
-
-    pub fn sev_on_pend(&self) -> bool {
-        self.scr & SEVONPEND != 0
-    }
-
-    /// Returns FPCCR.ASPEN: FP instructions set CONTROL.FPCA.
-    pub fn tracks_fp_context(&self) -> bool {
-        self.fpccr & ASPEN != 0
     }
 
     /// Returns whether CPACR allows FP instructions (B3.2.20).
@@ -229,7 +184,8 @@ impl Cpu {
 
     /// Updates `fp_ready`.
     pub(super) fn update_fp_ready(&mut self) {
-        let tracked = self.fpca || !self.scs.tracks_fp_context();
+        // Without FPCCR.ASPEN, FP instructions do not set CONTROL.FPCA.
+        let tracked = self.fpca || self.scs.fpccr & ASPEN == 0;
         self.fp_ready = tracked && self.scs.allows_fp(self.is_privileged());
     }
 }

@@ -1,7 +1,7 @@
 //! Reasons why the processor stops.
 
 /// Reason why the processor has stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub enum StopReason {
     /// Instruction that is not emulated.
     #[error("instruction {code:#x} at {pc:#010x} is not emulated")]
@@ -35,5 +35,6 @@ pub enum StopReason {
     ///
     /// The caller must call [`Cpu::reset`](super::Cpu::reset).
     #[error("system reset requested")]
+    #[default]
     ResetRequested,
 }

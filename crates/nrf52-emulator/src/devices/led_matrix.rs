@@ -18,7 +18,6 @@ pub struct LedMatrix<const ROWS: usize, const COLUMNS: usize> {
 
 impl<const ROWS: usize, const COLUMNS: usize> LedMatrix<ROWS, COLUMNS> {
     /// Connects the matrix. The pins record their changes from now on.
-    #[must_use]
     pub fn new(rows: [Pin; ROWS], columns: [Pin; COLUMNS], pins: &mut Pins) -> Self {
         rows.iter().chain(&columns).for_each(|pin| pins.record(*pin));
         let rows_high = rows.map(|pin| pins.output(pin) == Output::Level(true));

@@ -43,13 +43,11 @@ pub struct MotorBoard {
 
 impl MotorBoard {
     /// Creates a board with stopped motors.
-    #[must_use]
     pub fn new(protocol: MotorProtocol) -> Self {
         Self { protocol, speeds: [0.0; 2], frame: Vec::new(), frames: Vec::new(), invalid_frames: 0 }
     }
 
     /// Speeds of the left and the right wheel, −1 to 1.
-    #[must_use]
     pub fn speeds(&self) -> [f64; 2] {
         self.speeds
     }

@@ -4,22 +4,15 @@
 
 use crate::{
     MICROSECOND,
-    peripheral::{Context, Peripheral, Registers, event},
+    peripheral::{Context, Peripheral, Registers},
 };
 
-const HFCLKSTART: u32 = 0x000;
-const HFCLKSTOP: u32 = 0x004;
-const LFCLKSTART: u32 = 0x008;
-const LFCLKSTOP: u32 = 0x00c;
-const HFCLKSTARTED: u8 = event(0x100);
-const LFCLKSTARTED: u8 = event(0x104);
-const RESETREAS: u32 = 0x400;
-const HFCLKRUN: u32 = 0x408;
-const HFCLKSTAT: u32 = 0x40c;
-const LFCLKRUN: u32 = 0x414;
-const LFCLKSTAT: u32 = 0x418;
-const LFCLKSRCCOPY: u32 = 0x41c;
-const LFCLKSRC: u32 = 0x518;
+registers! {
+    HFCLKSTART = 0x000, HFCLKSTOP = 0x004, LFCLKSTART = 0x008, LFCLKSTOP = 0x00c, RESETREAS = 0x400,
+    HFCLKRUN = 0x408, HFCLKSTAT = 0x40c, LFCLKRUN = 0x414, LFCLKSTAT = 0x418, LFCLKSRCCOPY = 0x41c,
+    LFCLKSRC = 0x518;
+    events: HFCLKSTARTED = 0x100, LFCLKSTARTED = 0x104
+}
 /// LFCLKSRC: 32.768 kHz crystal.
 const SRC_XTAL: u32 = 1;
 /// HFCLKSTAT and LFCLKSTAT: the clock is running.

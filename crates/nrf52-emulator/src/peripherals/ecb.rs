@@ -7,14 +7,13 @@ use aes::{
 
 use crate::{
     MICROSECOND,
-    peripheral::{Context, Peripheral, Registers, event},
+    peripheral::{Context, Peripheral, Registers},
 };
 
-const STARTECB: u32 = 0x000;
-const STOPECB: u32 = 0x004;
-const ECBDATAPTR: u32 = 0x504;
-const ENDECB: u8 = event(0x100);
-const ERRORECB: u8 = event(0x104);
+registers! {
+    STARTECB = 0x000, STOPECB = 0x004, ECBDATAPTR = 0x504;
+    events: ENDECB = 0x100, ERRORECB = 0x104
+}
 /// "t_ECB, run time per 16 byte block": 7.2 µs.
 const BLOCK_TIME: u64 = 72 * MICROSECOND / 10;
 

@@ -9,16 +9,10 @@ use crate::{
 
 /// Offset of port 1 from port 0.
 const PORT_1: u32 = 0x300;
-const PORT_1_BEGIN: u32 = 0x800;
-const OUT: u32 = 0x504;
-const OUTSET: u32 = 0x508;
-const OUTCLR: u32 = 0x50c;
-const IN: u32 = 0x510;
-const DIR: u32 = 0x514;
-const DIRSET: u32 = 0x518;
-const DIRCLR: u32 = 0x51c;
-const PIN_CNF: u32 = 0x700;
-const PIN_CNF_END: u32 = PIN_CNF + 4 * 32;
+registers! {
+    PORT_1_BEGIN = 0x800, OUT = 0x504, OUTSET = 0x508, OUTCLR = 0x50c, IN = 0x510, DIR = 0x514,
+    DIRSET = 0x518, DIRCLR = 0x51c, PIN_CNF = 0x700, PIN_CNF_END = PIN_CNF + 4 * 32
+}
 
 /// Ports P0 and P1.
 #[derive(Clone, Debug, Default)]

@@ -36,10 +36,16 @@ macro_rules! peripherals {
         /// All peripherals of a chip.
         ///
         /// Pages without an emulated peripheral are [`StorageOnly`].
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         pub struct Peripherals {
             $(#[doc = $name] pub $field: $kind,)*
             storage_only: BTreeMap<u32, StorageOnly>,
+        }
+
+        impl Default for Peripherals {
+            fn default() -> Self {
+                Self { $($field: <$kind>::power_on(),)* storage_only: BTreeMap::new() }
+            }
         }
 
         impl Peripherals {

@@ -9,15 +9,10 @@ use crate::{
     peripheral::{Context, Peripheral, Registers},
 };
 
-const READY: u32 = 0x400;
-const READYNEXT: u32 = 0x408;
-const CONFIG: u32 = 0x504;
-const ERASEPAGE: u32 = 0x508;
-const ERASEALL: u32 = 0x50c;
-const ERASEUICR: u32 = 0x514;
-const ERASEPAGEPARTIAL: u32 = 0x518;
-const ERASEPAGEPARTIALCFG: u32 = 0x51c;
-const ICACHECNF: u32 = 0x540;
+registers! {
+    READY = 0x400, READYNEXT = 0x408, CONFIG = 0x504, ERASEPAGE = 0x508, ERASEALL = 0x50c,
+    ERASEUICR = 0x514, ERASEPAGEPARTIAL = 0x518, ERASEPAGEPARTIALCFG = 0x51c, ICACHECNF = 0x540
+}
 /// CONFIG: write enabled.
 const WEN: u32 = 1;
 /// CONFIG: erase enabled.
@@ -32,7 +27,7 @@ const ERASE_PAGE_TIME: u64 = ERASE_PAGE_MS as u64 * 1000 * MICROSECOND;
 const ERASE_ALL_TIME: u64 = 169_000 * MICROSECOND;
 
 /// Flash controller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Nvmc {
     registers: Registers,
     /// Time until which the processor stalls.
@@ -53,30 +48,15 @@ pub struct Nvmc {
     pub power_fails_after: Option<u64>,
 }
 
-impl Default for Nvmc {
-    fn default() -> Self {
-        Self {
-            registers: Registers::with_reset_values(&[(READY, 1), (READYNEXT, 1), (ERASEPAGEPARTIALCFG, 10)]),
-            stalled_until: 0,
-            erases: Vec::new(),
-            words_written: 0,
-            partial_erases: Vec::new(),
-            modified_ranges: Vec::new(),
-            power_fails_after: None,
-        }
-    }
-}
-
 impl Nvmc {
     /// Resets the registers.
     ///
     /// Operations in progress, counters and partial erases are unaffected.
     pub fn reset(&mut self) {
-        self.registers = Self::default().registers;
+        self.registers = Self::power_on().registers;
     }
 
     /// Returns whether the instruction cache is enabled.
-    #[must_use]
     pub fn cache_enabled(&self) -> bool {
         self.registers.get(ICACHECNF) & 1 != 0
     }
@@ -133,6 +113,10 @@ impl Peripheral for Nvmc {
         &mut self.registers
     }
 
+    fn reset_values() -> &'static [(u32, u32)] {
+        &[(READY, 1), (READYNEXT, 1), (ERASEPAGEPARTIALCFG, 10)]
+    }
+
     fn on_write(&mut self, offset: u32, value: u32, context: &mut Context<'_>) {
         if self.registers.get(CONFIG) & 3 != EEN {
             return;
@@ -176,39 +160,9 @@ mod tests {
     use super::*;
     use crate::pins::Pins;
 
-    fn controller() -> (Nvmc, Memory) {
-        (Nvmc::default(), Memory::new(8192, 64))
-    }
-
-    #[test]
-    fn a_write_needs_wen_and_only_clears_bits() {
-        let (mut nvmc, mut memory) = controller();
-        assert!(!nvmc.write(0, &mut memory, 8, 0), "CONFIG.WEN is not set");
-        nvmc.registers.store(CONFIG, WEN);
-        assert!(nvmc.write(0, &mut memory, 8, 0x0f0f_0f0f));
-        assert!(nvmc.write(100, &mut memory, 8, 0xffff_00ff));
-        assert_eq!(memory.flash[8..12], [0x0f, 0x00, 0x0f, 0x0f]);
-        assert_eq!(nvmc.stalled_until, 2 * WRITE_TIME, "the second write starts when the first one ends");
-    }
-
-    #[test]
-    fn a_page_erase_stalls_for_85_ms() {
-        let (mut nvmc, mut memory) = controller();
-        memory.flash.fill(0);
-        nvmc.registers.store(CONFIG, EEN);
-        let mut pins = Pins::default();
-        let mut context = Context::new(0, &mut memory, &mut pins);
-        nvmc.on_write(ERASEPAGE, 4096, &mut context);
-        assert!(
-            memory.flash[4096..].iter().all(|byte| *byte == 0xff)
-                && memory.flash[..4096].iter().all(|byte| *byte == 0)
-        );
-        assert_eq!(nvmc.stalled_until, ERASE_PAGE_TIME);
-    }
-
     #[test]
     fn partial_erases_of_a_page_add_up_to_85_ms() {
-        let (mut nvmc, mut memory) = controller();
+        let (mut nvmc, mut memory) = (Nvmc::power_on(), Memory::new(8192, 64));
         memory.flash.fill(0);
         nvmc.registers.store(CONFIG, EEN);
         for part in 1..=9 {

@@ -4,12 +4,9 @@
 
 use crate::peripheral::{Context, Peripheral, Registers};
 
-const CHEN: u32 = 0x500;
-const CHENSET: u32 = 0x504;
-const CHENCLR: u32 = 0x508;
-const CHANNEL: u32 = 0x510;
-const GROUP: u32 = 0x800;
-const FORK: u32 = 0x910;
+registers! {
+    CHEN = 0x500, CHENSET = 0x504, CHENCLR = 0x508, CHANNEL = 0x510, GROUP = 0x800, FORK = 0x910
+}
 /// Number of channels with a programmable event and task.
 const PROGRAMMABLE: u32 = 20;
 
@@ -39,7 +36,6 @@ impl Ppi {
     /// Returns the addresses of the tasks that an event triggers.
     ///
     /// `event` is the address of the event's register.
-    #[must_use]
     pub fn tasks(&self, event: u32) -> Vec<u32> {
         let enabled = self.registers.get(CHEN);
         if enabled == 0 {

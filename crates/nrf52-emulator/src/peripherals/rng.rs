@@ -4,13 +4,13 @@
 
 use crate::{
     MICROSECOND,
-    peripheral::{Context, Peripheral, Registers, event},
+    peripheral::{Context, Peripheral, Registers},
 };
 
-const START: u32 = 0x000;
-const VALRDY: u8 = event(0x100);
-const VALRDY_STOP: u32 = 0;
-const VALUE: u32 = 0x508;
+registers! {
+    START = 0x000, VALRDY_STOP = 0, VALUE = 0x508;
+    events: VALRDY = 0x100
+}
 /// Time to generate one byte with bias correction, typical: 120 µs.
 const BYTE_TIME: u64 = 120 * MICROSECOND;
 

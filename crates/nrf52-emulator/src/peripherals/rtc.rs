@@ -4,13 +4,10 @@
 
 use crate::peripheral::{Context, Peripheral, Registers};
 
-const START: u32 = 0x000;
-const STOP: u32 = 0x004;
-const CLEAR: u32 = 0x008;
-const TRIGOVRFLW: u32 = 0x00c;
-const COUNTER: u32 = 0x504;
-const PRESCALER: u32 = 0x508;
-const CC: u32 = 0x540;
+registers! {
+    START = 0x000, STOP = 0x004, CLEAR = 0x008, TRIGOVRFLW = 0x00c, COUNTER = 0x504, PRESCALER = 0x508,
+    CC = 0x540
+}
 /// Number of the event OVRFLW, at 0x104.
 const OVRFLW: u8 = 1;
 /// Number of the event `COMPARE[0]`, at 0x140.

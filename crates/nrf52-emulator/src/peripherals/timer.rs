@@ -4,16 +4,10 @@
 
 use crate::peripheral::{Context, Peripheral, Registers};
 
-const START: u32 = 0x000;
-const STOP: u32 = 0x004;
-const COUNT: u32 = 0x008;
-const CLEAR: u32 = 0x00c;
-const SHUTDOWN: u32 = 0x010;
-const CAPTURE: u32 = 0x040;
-const MODE: u32 = 0x504;
-const BITMODE: u32 = 0x508;
-const PRESCALER: u32 = 0x510;
-const CC: u32 = 0x540;
+registers! {
+    START = 0x000, STOP = 0x004, COUNT = 0x008, CLEAR = 0x00c, SHUTDOWN = 0x010, CAPTURE = 0x040,
+    MODE = 0x504, BITMODE = 0x508, PRESCALER = 0x510, CC = 0x540
+}
 /// Number of the event `COMPARE[0]`, at 0x140.
 const COMPARE: u8 = 16;
 /// Number of capture/compare registers of TIMER3 and TIMER4.
@@ -24,7 +18,7 @@ const CHANNELS: u32 = 6;
 const CYCLES_PER_CLOCK: u64 = 4;
 
 /// Timer or counter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Timer {
     registers: Registers,
     running: bool,
@@ -34,18 +28,6 @@ pub struct Timer {
     since: u64,
     /// Time until which COMPARE events have been generated.
     compared_until: u64,
-}
-
-impl Default for Timer {
-    fn default() -> Self {
-        Self {
-            registers: Registers::with_reset_values(&[(PRESCALER, 4)]),
-            running: false,
-            count: 0,
-            since: 0,
-            compared_until: 0,
-        }
-    }
 }
 
 impl Timer {
@@ -119,6 +101,10 @@ impl Peripheral for Timer {
         &mut self.registers
     }
 
+    fn reset_values() -> &'static [(u32, u32)] {
+        &[(PRESCALER, 4)]
+    }
+
     fn trigger(&mut self, offset: u32, context: &mut Context<'_>) {
         self.advance(context.now);
         match offset {
@@ -162,54 +148,5 @@ impl Peripheral for Timer {
         for n in due {
             self.compare(n, context);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{MICROSECOND, memory::Memory, pins::Pins};
-
-    fn timer(prescaler: u32) -> Timer {
-        let mut timer = Timer::default();
-        timer.registers.store(BITMODE, 3);
-        timer.registers.store(PRESCALER, prescaler);
-        timer
-    }
-
-    /// Performs an action at a time and returns the events that it generates.
-    fn events(timer: &mut Timer, now: u64, action: impl FnOnce(&mut Timer, &mut Context<'_>)) -> Vec<u8> {
-        let mut memory = Memory::new(0, 0);
-        let mut pins = Pins::default();
-        let mut context = Context::new(now, &mut memory, &mut pins);
-        action(timer, &mut context);
-        context.events
-    }
-
-    #[test]
-    fn a_1_mhz_timer_captures_and_compares() {
-        let mut timer = timer(4);
-        events(&mut timer, 0, |timer, context| timer.trigger(START, context));
-        events(&mut timer, 1234 * MICROSECOND + 63, |timer, context| timer.trigger(CAPTURE + 4, context));
-        assert_eq!(timer.registers.get(CC + 4), 1234);
-        timer.registers.store(CC, 2000);
-        events(&mut timer, 1300 * MICROSECOND, |timer, context| timer.on_write(CC, 2000, context));
-        assert_eq!(timer.next_match(0), Some(2000 * MICROSECOND));
-        assert_eq!(events(&mut timer, 2000 * MICROSECOND, Timer::on_due), [COMPARE]);
-        // The next match is one period of 2³² µs later.
-        assert_eq!(timer.next_match(0), Some((2000 + (1 << 32)) * MICROSECOND));
-    }
-
-    #[test]
-    fn counter_mode_counts_tasks_and_wraps_at_16_bits() {
-        let mut timer = timer(0);
-        timer.registers.store(MODE, 2);
-        timer.registers.store(BITMODE, 0);
-        events(&mut timer, 0, |timer, context| timer.trigger(START, context));
-        for _ in 0..65_537 {
-            events(&mut timer, 5, |timer, context| timer.trigger(COUNT, context));
-        }
-        events(&mut timer, 9, |timer, context| timer.trigger(CAPTURE, context));
-        assert_eq!(timer.registers.get(CC), 1);
     }
 }

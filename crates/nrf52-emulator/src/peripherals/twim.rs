@@ -5,44 +5,21 @@
 
 use crate::{
     i2c::Bus,
-    peripheral::{Context, Peripheral, Registers, event},
+    peripheral::{Context, Peripheral, Registers},
     pins::{Pin, Pins},
 };
 
-const STARTRX: u32 = 0x000;
-const STARTTX: u32 = 0x008;
-const STOP: u32 = 0x014;
-const SUSPEND: u32 = 0x01c;
-const RESUME: u32 = 0x020;
-const STOPPED: u8 = event(0x104);
-const ERROR: u8 = event(0x124);
-const SUSPENDED: u8 = event(0x148);
-const RXSTARTED: u8 = event(0x14c);
-const TXSTARTED: u8 = event(0x150);
-const LASTRX: u8 = event(0x15c);
-const LASTTX: u8 = event(0x160);
-const LASTTX_STARTRX: u32 = 7;
-const LASTTX_SUSPEND: u32 = 8;
-const LASTTX_STOP: u32 = 9;
-const LASTRX_STARTTX: u32 = 10;
-const LASTRX_SUSPEND: u32 = 11;
-const LASTRX_STOP: u32 = 12;
-const ERRORSRC: u32 = 0x4c4;
-const ADDRESS_NACK: u32 = 1 << 1;
-const DATA_NACK: u32 = 1 << 2;
-const ENABLE: u32 = 0x500;
+registers! {
+    STARTRX = 0x000, STARTTX = 0x008, STOP = 0x014, SUSPEND = 0x01c, RESUME = 0x020,
+    LASTTX_STARTRX = 7, LASTTX_SUSPEND = 8, LASTTX_STOP = 9, LASTRX_STARTTX = 10, LASTRX_SUSPEND = 11,
+    LASTRX_STOP = 12, ERRORSRC = 0x4c4, ADDRESS_NACK = 1 << 1, DATA_NACK = 1 << 2, ENABLE = 0x500,
+    PSEL_SCL = 0x508, PSEL_SDA = 0x50c, FREQUENCY = 0x524, RXD_PTR = 0x534, RXD_MAXCNT = 0x538,
+    RXD_AMOUNT = 0x53c, TXD_PTR = 0x544, TXD_MAXCNT = 0x548, TXD_AMOUNT = 0x54c, ADDRESS = 0x588;
+    events: STOPPED = 0x104, ERROR = 0x124, SUSPENDED = 0x148, RXSTARTED = 0x14c, TXSTARTED = 0x150,
+    LASTRX = 0x15c, LASTTX = 0x160
+}
 /// ENABLE: TWIM, and none of the other interfaces with these registers.
 const ENABLED: u32 = 6;
-const PSEL_SCL: u32 = 0x508;
-const PSEL_SDA: u32 = 0x50c;
-const FREQUENCY: u32 = 0x524;
-const RXD_PTR: u32 = 0x534;
-const RXD_MAXCNT: u32 = 0x538;
-const RXD_AMOUNT: u32 = 0x53c;
-const TXD_PTR: u32 = 0x544;
-const TXD_MAXCNT: u32 = 0x548;
-const TXD_AMOUNT: u32 = 0x54c;
-const ADDRESS: u32 = 0x588;
 /// Bits of a byte with its acknowledge bit.
 const BYTE_BITS: u64 = 9;
 
@@ -72,7 +49,7 @@ struct Transfer {
 }
 
 /// I²C controller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Twim {
     registers: Registers,
     step: Step,
@@ -82,25 +59,6 @@ pub struct Twim {
     stop_requested: bool,
     suspend_requested: bool,
     error_source: u32,
-}
-
-impl Default for Twim {
-    fn default() -> Self {
-        let disconnected = u32::MAX;
-        Self {
-            registers: Registers::with_reset_values(&[
-                (PSEL_SCL, disconnected),
-                (PSEL_SDA, disconnected),
-                (FREQUENCY, 0x0400_0000),
-            ]),
-            step: Step::Idle,
-            transfer: Transfer::default(),
-            pending_start: None,
-            stop_requested: false,
-            suspend_requested: false,
-            error_source: 0,
-        }
-    }
 }
 
 impl Twim {
@@ -227,6 +185,10 @@ impl Twim {
 impl Peripheral for Twim {
     fn registers(&mut self) -> &mut Registers {
         &mut self.registers
+    }
+
+    fn reset_values() -> &'static [(u32, u32)] {
+        &[(PSEL_SCL, u32::MAX), (PSEL_SDA, u32::MAX), (FREQUENCY, 0x0400_0000)]
     }
 
     fn trigger(&mut self, offset: u32, context: &mut Context<'_>) {

@@ -4,36 +4,18 @@
 
 use std::collections::VecDeque;
 
-use crate::peripheral::{Context, Peripheral, Registers, event};
+use crate::peripheral::{Context, Peripheral, Registers};
 
-const STARTRX: u32 = 0x000;
-const STOPRX: u32 = 0x004;
-const STARTTX: u32 = 0x008;
-const STOPTX: u32 = 0x00c;
-const FLUSHRX: u32 = 0x02c;
-const RXDRDY: u8 = event(0x108);
-const ENDRX: u8 = event(0x110);
-const TXDRDY: u8 = event(0x11c);
-const ENDTX: u8 = event(0x120);
-const ERROR: u8 = event(0x124);
-const RXTO: u8 = event(0x144);
-const RXSTARTED: u8 = event(0x14c);
-const TXSTARTED: u8 = event(0x150);
-const TXSTOPPED: u8 = event(0x158);
-const ENDRX_STARTRX: u32 = 5;
-const ENDRX_STOPRX: u32 = 6;
-const ERRORSRC: u32 = 0x480;
-const OVERRUN: u32 = 1;
-const ENABLE: u32 = 0x500;
+registers! {
+    STARTRX = 0x000, STOPRX = 0x004, STARTTX = 0x008, STOPTX = 0x00c, FLUSHRX = 0x02c,
+    ENDRX_STARTRX = 5, ENDRX_STOPRX = 6, ERRORSRC = 0x480, OVERRUN = 1, ENABLE = 0x500,
+    BAUDRATE = 0x524, RXD_PTR = 0x534, RXD_MAXCNT = 0x538, RXD_AMOUNT = 0x53c, TXD_PTR = 0x544,
+    TXD_MAXCNT = 0x548, TXD_AMOUNT = 0x54c;
+    events: RXDRDY = 0x108, ENDRX = 0x110, TXDRDY = 0x11c, ENDTX = 0x120, ERROR = 0x124, RXTO = 0x144,
+    RXSTARTED = 0x14c, TXSTARTED = 0x150, TXSTOPPED = 0x158
+}
 /// ENABLE: UARTE, not UART.
 const ENABLED: u32 = 8;
-const BAUDRATE: u32 = 0x524;
-const RXD_PTR: u32 = 0x534;
-const RXD_MAXCNT: u32 = 0x538;
-const RXD_AMOUNT: u32 = 0x53c;
-const TXD_PTR: u32 = 0x544;
-const TXD_MAXCNT: u32 = 0x548;
-const TXD_AMOUNT: u32 = 0x54c;
 /// Capacity of the receive FIFO in bytes.
 const FIFO_BYTES: usize = 6;
 /// Bits per byte on the line: start bit, eight data bits, stop bit.

@@ -2,12 +2,9 @@
 
 use crate::peripheral::{Context, Peripheral, Registers};
 
-const START: u32 = 0x000;
-const RUNSTATUS: u32 = 0x400;
-const REQSTATUS: u32 = 0x404;
-const CRV: u32 = 0x504;
-const RREN: u32 = 0x508;
-const RR: u32 = 0x600;
+registers! {
+    START = 0x000, RUNSTATUS = 0x400, REQSTATUS = 0x404, CRV = 0x504, RREN = 0x508, RR = 0x600
+}
 /// Value that a reload request must write to `RR[n]`.
 const RELOAD: u32 = 0x6e52_4635;
 /// Cycles of the 64 MHz clock per 8 cycles of the 32.768 kHz clock.

@@ -38,7 +38,6 @@ impl Pin {
     ///
     /// # Panics
     /// If the chips do not have the pin.
-    #[must_use]
     pub const fn new(port: u8, number: u8) -> Self {
         assert!(port < 2 && number < 32 && (port == 0 || number < 16), "the chip does not have the pin");
         Self(port * 32 + number)
@@ -142,7 +141,6 @@ impl Pins {
     }
 
     /// Returns the signal that the chip drives on a pin.
-    #[must_use]
     pub fn output(&self, pin: Pin) -> Output {
         match self.waveforms[pin.index()] {
             _ if self.is_antenna(pin) => Output::None,
@@ -152,7 +150,6 @@ impl Pins {
     }
 
     /// Returns the level of a pin at a time in cycles. An open pin is low.
-    #[must_use]
     pub fn level(&self, pin: Pin, now: u64) -> bool {
         let circuit = self.circuits[pin.index()];
         match self.output(pin) {

@@ -51,7 +51,6 @@ pub enum Output {
 
 impl Output {
     /// Returns the share of time at high level, 0 for a pin that is not driven.
-    #[must_use]
     pub fn duty(&self) -> f64 {
         match self {
             Self::None => 0.0,

@@ -21,10 +21,11 @@ const POKE: u32 = 0x180;
 /// Address of `LDR R1, [R0]`, for [`Machine::peek`].
 const PEEK: u32 = 0x190;
 
-#[derive(Debug)]
+/// Flash at 0, RAM at [`RAM`], and the peripheral.
+#[derive(Debug, Default)]
 pub struct Memory {
     flash: Vec<u8>,
-    ram: Vec<u8>,
+    pub ram: Vec<u8>,
     interrupt_lines: Option<u64>,
     return_requested: bool,
     /// Number of calls of [`Bus::interrupt_lines`].
@@ -32,6 +33,10 @@ pub struct Memory {
 }
 
 impl Memory {
+    pub fn new(flash: Vec<u8>, ram: Vec<u8>) -> Self {
+        Self { flash, ram, ..Self::default() }
+    }
+
     fn bytes(&mut self, address: u32, count: usize) -> Result<&mut [u8], BusError> {
         let (memory, at) =
             if address < RAM { (&mut self.flash, address) } else { (&mut self.ram, address - RAM) };
@@ -85,13 +90,7 @@ impl Machine {
     ///
     /// Every exception has a handler at [`handler`], which returns at once.
     pub fn new(code: &[u16]) -> Self {
-        let memory = Memory {
-            flash: vec![0; 0x1_0000],
-            ram: vec![0; 0x1_0000],
-            interrupt_lines: None,
-            return_requested: false,
-            line_queries: 0,
-        };
+        let memory = Memory::new(vec![0; 0x1_0000], vec![0; 0x1_0000]);
         let mut machine = Self { cpu: Cpu::new(0x1_0000), memory };
         machine.write_word(0, STACK);
         machine.write_word(4, CODE | 1);
@@ -179,12 +178,6 @@ impl Machine {
 
     pub fn r(&self, n: usize) -> u32 {
         self.cpu.register(n)
-    }
-
-    /// Returns the condition flags as letters, with `-` for clear flags.
-    pub fn flags(&self) -> String {
-        let bits = self.cpu.xpsr() >> 28;
-        "NZCV".chars().enumerate().map(|(at, c)| if bits >> (3 - at) & 1 != 0 { c } else { '-' }).collect()
     }
 
     /// Enables interrupt `irq` with a priority of 0 to 7.

@@ -4,36 +4,19 @@
 //! values continue without timed actions.
 
 use crate::{
-    peripheral::{Context, Peripheral, Registers, event},
+    peripheral::{Context, Peripheral, Registers},
     pins::{Pin, Pins, Waveform},
 };
 
-const STOP: u32 = 0x004;
-const SEQSTART_0: u32 = 0x008;
-const SEQSTART_1: u32 = 0x00c;
-const STOPPED: u8 = event(0x104);
-const SEQSTARTED: u8 = event(0x108);
-const SEQEND: u8 = event(0x110);
-const PWMPERIODEND: u8 = event(0x118);
-const LOOPSDONE: u8 = event(0x11c);
-const SEQEND0_STOP: u32 = 0;
-const LOOPSDONE_SEQSTART0: u32 = 2;
-const LOOPSDONE_SEQSTART1: u32 = 3;
-const LOOPSDONE_STOP: u32 = 4;
-const ENABLE: u32 = 0x500;
-const MODE: u32 = 0x504;
-const COUNTERTOP: u32 = 0x508;
-const PRESCALER: u32 = 0x50c;
-const DECODER: u32 = 0x510;
-const LOOP: u32 = 0x514;
-const SEQ: u32 = 0x520;
+registers! {
+    STOP = 0x004, SEQSTART_0 = 0x008, SEQSTART_1 = 0x00c, SEQEND0_STOP = 0, LOOPSDONE_SEQSTART0 = 2,
+    LOOPSDONE_SEQSTART1 = 3, LOOPSDONE_STOP = 4, ENABLE = 0x500, MODE = 0x504, COUNTERTOP = 0x508,
+    PRESCALER = 0x50c, DECODER = 0x510, LOOP = 0x514, SEQ = 0x520, PTR = SEQ, CNT = SEQ + 0x4,
+    REFRESH = SEQ + 0x8, ENDDELAY = SEQ + 0xc, PSEL_OUT = 0x560;
+    events: STOPPED = 0x104, SEQSTARTED = 0x108, SEQEND = 0x110, PWMPERIODEND = 0x118, LOOPSDONE = 0x11c
+}
 /// Size of the register group of one sequence.
 const SEQ_BYTES: u32 = 0x20;
-const PTR: u32 = SEQ;
-const CNT: u32 = SEQ + 0x4;
-const REFRESH: u32 = SEQ + 0x8;
-const ENDDELAY: u32 = SEQ + 0xc;
-const PSEL_OUT: u32 = 0x560;
 /// Number of channels.
 const CHANNELS: usize = 4;
 /// DECODER.LOAD: the fourth value of a step is the counter top.
@@ -53,7 +36,7 @@ struct Position {
 }
 
 /// Pulse width modulator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pwm {
     registers: Registers,
     /// Start of a period, while the counter runs.
@@ -67,23 +50,6 @@ pub struct Pwm {
     stop_requested: bool,
     /// Time of the next timed action.
     due: Option<u64>,
-}
-
-impl Default for Pwm {
-    fn default() -> Self {
-        let disconnected = (0..CHANNELS as u32).map(|channel| (PSEL_OUT + 4 * channel, u32::MAX));
-        let reset: Vec<_> = disconnected.chain([(COUNTERTOP, 0x3ff)]).collect();
-        Self {
-            registers: Registers::with_reset_values(&reset),
-            since: None,
-            period: 0,
-            position: None,
-            loops_left: 0,
-            pending_start: None,
-            stop_requested: false,
-            due: None,
-        }
-    }
 }
 
 impl Pwm {
@@ -210,6 +176,16 @@ impl Pwm {
 impl Peripheral for Pwm {
     fn registers(&mut self) -> &mut Registers {
         &mut self.registers
+    }
+
+    fn reset_values() -> &'static [(u32, u32)] {
+        &[
+            (COUNTERTOP, 0x3ff),
+            (PSEL_OUT, u32::MAX),
+            (PSEL_OUT + 4, u32::MAX),
+            (PSEL_OUT + 8, u32::MAX),
+            (PSEL_OUT + 12, u32::MAX),
+        ]
     }
 
     fn trigger(&mut self, offset: u32, context: &mut Context<'_>) {

@@ -23,7 +23,7 @@ struct Bench {
 
 impl Bench {
     fn new(decoder: u32, values: &[u16]) -> Self {
-        let mut bench = Self { pwm: Pwm::default(), memory: Memory::new(0, 64), pins: Pins::default() };
+        let mut bench = Self { pwm: Pwm::power_on(), memory: Memory::new(0, 64), pins: Pins::default() };
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         bench.memory.dma_write(RAM_BASE, &bytes);
         let registers = [

@@ -26,7 +26,6 @@ pub struct Frame {
 
 impl Frame {
     /// Returns the duration from preamble to CRC, in cycles.
-    #[must_use]
     pub fn duration(&self) -> u64 {
         (HEADER_BYTES + u64::from(self.length & 0x7f)) * BYTE_TIME
     }

@@ -10,9 +10,6 @@
 //!   unless CCACTRL.CCACORRCNT is 0.
 
 mod frame;
-mod registers;
-#[cfg(test)]
-mod tests;
 
 use crate::{
     MICROSECOND,
@@ -20,11 +17,33 @@ use crate::{
 };
 use frame::IncomingFrame;
 pub use frame::{BYTE_TIME, Frame, HEADER_BYTES, Reception};
-use registers::{
-    ADDRESS, CCABUSY, CCACTRL, CCAIDLE, CCASTART, CCASTOP, CCASTOPPED, CRCERROR, CRCOK, CRCSTATUS, DISABLE,
-    DISABLED, END, FRAMESTART, FREQUENCY, IEEE_802_15_4, MODE, MODECNF0, PACKETPTR, PAYLOAD, PCNF1, PHYEND,
-    POWER, READY, RXEN, RXREADY, SHORTCUTS, START, STATE, STOP, TXEN, TXREADY,
-};
+
+registers! {
+    TXEN = 0x000, RXEN = 0x004, START = 0x008, STOP = 0x00c, DISABLE = 0x010, CCASTART = 0x02c, CCASTOP = 0x030,
+    CRCSTATUS = 0x400, PACKETPTR = 0x504, FREQUENCY = 0x508, MODE = 0x510, PCNF1 = 0x518, STATE = 0x550,
+    MODECNF0 = 0x650, CCACTRL = 0x66c, POWER = 0xffc;
+    events: READY = 0x100, ADDRESS = 0x104, PAYLOAD = 0x108, END = 0x10c, DISABLED = 0x110, CRCOK = 0x130,
+    CRCERROR = 0x134, FRAMESTART = 0x138, CCAIDLE = 0x144, CCABUSY = 0x148, CCASTOPPED = 0x14c,
+    TXREADY = 0x154, RXREADY = 0x158, PHYEND = 0x16c
+}
+/// MODE: IEEE 802.15.4 at 250 kbit/s.
+const IEEE_802_15_4: u32 = 15;
+/// Shortcuts: event, bit of SHORTS and task.
+const SHORTCUTS: [(u8, u32, u32); 13] = [
+    (READY, 0, START),
+    (END, 1, DISABLE),
+    (DISABLED, 2, TXEN),
+    (DISABLED, 3, RXEN),
+    (END, 5, START),
+    (RXREADY, 11, CCASTART),
+    (CCAIDLE, 12, TXEN),
+    (CCABUSY, 13, DISABLE),
+    (CCAIDLE, 17, STOP),
+    (TXREADY, 18, START),
+    (RXREADY, 19, START),
+    (PHYEND, 20, DISABLE),
+    (PHYEND, 21, START),
+];
 
 /// "t_TXEN" and "t_RXEN" for IEEE 802.15.4: 130 µs.
 const RAMP_UP: u64 = 130 * MICROSECOND;
@@ -42,8 +61,9 @@ const LQI_COLLIDED: u8 = 20;
 const LQI_GOOD: u8 = 200;
 
 /// Value of the register STATE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Disabled = 0,
     RxRampUp = 1,
     RxIdle = 2,
@@ -75,7 +95,7 @@ enum Step {
 }
 
 /// 2.4 GHz radio.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Radio {
     registers: Registers,
     state: State,
@@ -101,30 +121,11 @@ pub struct Radio {
     pub busy_assessments: u64,
 }
 
-impl Default for Radio {
-    fn default() -> Self {
-        Self {
-            registers: Registers::with_reset_values(&[(CCACTRL, 0x052d_0000), (POWER, 1), (FREQUENCY, 2)]),
-            state: State::Disabled,
-            step: None,
-            listening_since: None,
-            assessing: false,
-            rx_pointer: 0,
-            tx_content_time: 0,
-            incoming: Vec::new(),
-            locked_start: None,
-            tx_frames: Vec::new(),
-            receptions: Vec::new(),
-            busy_assessments: 0,
-        }
-    }
-}
-
 impl Radio {
     /// Resets the peripheral. Frames on the air stay there.
     pub fn reset(&mut self) {
         let Self { incoming, tx_frames, receptions, busy_assessments, .. } = std::mem::take(self);
-        *self = Self { incoming, tx_frames, receptions, busy_assessments, ..Self::default() };
+        *self = Self { incoming, tx_frames, receptions, busy_assessments, ..Self::power_on() };
     }
 
     /// Adds a frame that starts to arrive at `start`, in cycles.
@@ -280,6 +281,10 @@ impl Radio {
 impl Peripheral for Radio {
     fn registers(&mut self) -> &mut Registers {
         &mut self.registers
+    }
+
+    fn reset_values() -> &'static [(u32, u32)] {
+        &[(CCACTRL, 0x052d_0000), (POWER, 1), (FREQUENCY, 2)]
     }
 
     fn trigger(&mut self, offset: u32, context: &mut Context<'_>) {
