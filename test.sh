@@ -5,7 +5,7 @@
 #   ./test.sh fast         format, lints and unit tests of the host crates
 #   ./test.sh full         all checks, and the longer ones: every processor, every board's lints, the optimized wheel
 #   ./test.sh STEP...      single steps: tools format lints targets boards docs build tests python
-#                          unit browser c processors images wheel
+#                          tracker unit browser c processors images wheel
 #
 # Ends with a table of times and "all checks passed", or with the step that failed.
 #
@@ -122,6 +122,12 @@ python() {
   HOST_SIM=$(realpath "$programs/host-sim") bindings/python/test.sh "${options[@]}"
 }
 
+# Tests of the camera's programs on images of the example `render`.
+tracker() {
+  build
+  RENDER=$(realpath "$programs/examples/render") tools/test.sh
+}
+
 # Every processor that the robot's crates are made for.
 processors() {
   if command -v rustup >/dev/null; then rustup target add "${others[@]}"; fi
@@ -152,16 +158,16 @@ wheel() {
 }
 
 case "${1:-all}" in
-all) steps=(tools format lints targets boards docs build tests python) ;;
+all) steps=(tools format lints targets boards docs build tests python tracker) ;;
 fast) steps=(format lints unit) ;;
-full) steps=(tools format lints targets boards docs build tests python processors images wheel) ;;
+full) steps=(tools format lints targets boards docs build tests python tracker processors images wheel) ;;
 *) steps=("$@") ;;
 esac
 times="" step=""
 trap 'code=$?; if [ $code -eq 1 ] || [ $code -gt 2 ]; then echo "test.sh: step $step failed" >&2; fi' EXIT
 for step in "${steps[@]}"; do
   case "$step" in
-  tools | format | lints | targets | boards | docs | build | tests | python | unit | browser | c | processors | images | wheel) ;;
+  tools | format | lints | targets | boards | docs | build | tests | python | tracker | unit | browser | c | processors | images | wheel) ;;
   *)
     echo "test.sh: there is no step '$step'; see the head of this file" >&2
     exit 2

@@ -1,4 +1,4 @@
-//! Raw images on a pipe, for `tools/tracker.py --source pipe:PATH`.
+//! Raw images on a pipe, for `tools/tracker.py track --source pipe:PATH`.
 //!
 //! | bytes | content, little-endian |
 //! |--:|---|

@@ -5,10 +5,10 @@
 //! cargo run --release -p wdgnn-camera --example render -- board views.csv --folder images
 //! ```
 //!
-//! With `--pipe`, images go to the standard output, for `tools/tracker.py run --source pipe:-`.
+//! With `--pipe`, images go to the standard output, for `tools/tracker.py track --source pipe:-`.
 //!
 //! `poses.csv` has the columns time_ms, marker, x_mm, y_mm and heading_deg, and optionally vx_mm_s,
-//! vy_mm_s and turn_deg_s; rows of one time are one image. The log of `tools/tracker.py run` is such
+//! vy_mm_s and turn_deg_s; rows of one time are one image. The log of `tools/tracker.py track` is such
 //! a file.
 //!
 //! `views.csv` has the columns x_mm, y_mm, z_mm, rx, ry and rz: the pose of the board's middle
