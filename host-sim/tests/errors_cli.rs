@@ -14,7 +14,6 @@ fn given() -> tempfile::TempDir {
         ("bad.key", &b"a secret"[..]),
         ("cut.wdgnn", &good[..200]),
         ("damaged.wdgnn", &damaged),
-        ("foreign.wdgnn.checkpoint", b"not one"),
         ("my.wdgnn", b"ten hours of training"),
         ("negative.toml", b"radius = -1\n"),
         ("none.wdgnn", b"hello, this is no model"),

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod capture_cli;
 mod errors_cli;
 mod eval_cli;
 mod fast_path;

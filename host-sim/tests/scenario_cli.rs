@@ -2,14 +2,8 @@
 
 use std::{ffi::OsString, fs, path::Path};
 
-use host_sim::{
-    cli,
-    commands::scenario::{SHARED, expanded},
-    error::Result,
-};
-use serde_json::Value;
-
-use crate::program::{folder, json};
+use crate::program::json;
+use host_sim::{cli, commands::scenario::expanded, error::Result};
 
 fn expand(text: &str, line: &str) -> Result<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -58,70 +52,6 @@ fn unknown_keys_are_reported_with_line_and_suggestion() {
     assert!(wrong("[fault]\nkil = 3\n", "eval").contains("line 2: there is no fault kil"));
     // Tables of other commands are checked as well.
     assert!(wrong("[run]\ntargets = \"qemu\"\n", "eval").contains("did you mean target?"));
-}
-
-#[test]
-fn commands_with_scenarios_have_all_shared_options() {
-    let program = cli::command();
-    let taking =
-        |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some("scenario"));
-    let commands: Vec<_> = program.get_subcommands().filter(taking).collect();
-    let names: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
-    assert_eq!(names, ["eval", "run", "sweep", "faults"]);
-    for command in commands {
-        for option in SHARED {
-            let takes = command.get_arguments().any(|arg| arg.get_long() == Some(option));
-            assert!(takes, "{} --{option}", command.get_name());
-        }
-    }
-}
-
-/// Removes values that differ between runs.
-fn without_time(mut json: Value) -> Value {
-    let object = json.as_object_mut().unwrap();
-    object.remove("wall_seconds");
-    object.remove("scenario");
-    json
-}
-
-#[test]
-fn saved_scenarios_repeat_the_run() {
-    let folder = folder();
-    fs::create_dir(folder.path().join("saved")).unwrap();
-    let small = "--robots 8 --ticks 30 --seed 3 --fault drop-chance=0.2 --fault kill=3@9,4@9 --threads 2";
-    for (command, more) in [("run", ""), ("eval", "--swarms 2"), ("sweep radius", "--swarms 1 --values 1,2")]
-    {
-        let fly = |options: &str| json(folder.path(), &format!("{command} {options}"));
-        let first = fly(&format!("{more} {small} --save-scenario saved/my.toml"));
-        assert!(first.get("scenario").is_none());
-        let again = fly("--scenario saved/my.toml --save-scenario again.toml");
-        assert_eq!(again["scenario"], "saved/my.toml");
-        // The order differs: options on the command line come first.
-        let mut sides = [&first, &again].map(|side| {
-            let mut words: Vec<_> =
-                side["command"].as_str().unwrap().split(" --").map(str::to_owned).collect();
-            words.sort();
-            words
-        });
-        sides[1].dedup();
-        assert_eq!(sides[0], sides[1]);
-        assert_eq!(first["faults"], "drop-chance=0.2 kill=3@9,4@9");
-        assert_eq!(first["version"], env!("CARGO_PKG_VERSION"));
-        let sides = [first, again].map(|side| {
-            let mut side = without_time(side);
-            side.as_object_mut().unwrap().remove("command");
-            side
-        });
-        assert_eq!(sides[0], sides[1], "{command:?}");
-        let lines = |file: &str| {
-            let text = fs::read_to_string(folder.path().join(file)).unwrap();
-            let mut lines: Vec<_> =
-                text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
-            lines.sort();
-            lines
-        };
-        assert_eq!(lines("saved/my.toml"), lines("again.toml"));
-    }
 }
 
 #[test]

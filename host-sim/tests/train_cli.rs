@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 
-use crate::program::{command, complaint, folder, json, text};
+use crate::program::{command, folder, json, text};
 
 /// Short runs of all training methods.
 const METHODS: [&str; 4] = [
@@ -41,41 +41,25 @@ fn training_is_deterministic_for_any_number_of_threads() {
 #[test]
 fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
     let folder = folder();
-    for more in ["--architecture gnn", "--architecture graph-filter", "--recipe ours --shape 2,2,16"] {
-        text(folder.path(), &format!("train --epochs 2 --out out.wdgnn --force --swarms 4 {more}"));
+    for more in [
+        "--architecture gnn --swarms 4",
+        "--architecture graph-filter --swarms 4",
+        "--recipe evolve --shape 2,2,16",
+    ] {
+        text(folder.path(), &format!("train --epochs 2 --out out.wdgnn --force {more}"));
         json(folder.path(), "eval --swarms 1 --robots 10 --model out.wdgnn");
     }
 }
 
-/// Ctrl-C as from a terminal, then `--resume`: the file equals that of an uninterrupted run.
-#[cfg(unix)]
 #[test]
-fn resumed_runs_give_identical_files() {
-    for method in METHODS {
-        let folder = folder();
-        let train = |out: &str| format!("train --epochs 20 --seed 5 {method} --out {out}");
-        text(folder.path(), &train("whole.wdgnn"));
-        // The first checkpoint, after at most ten epochs, shows that the training runs.
-        let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
-        let output = interrupted(folder.path(), &train("parts.wdgnn"), |_| checkpoint.exists());
-        assert_eq!(output.status.code(), Some(130), "{method}");
-        let resume = train("parts.wdgnn --resume");
-        text(folder.path(), &resume);
-        let read = |name: &str| fs::read(folder.path().join(name)).expect("written");
-        assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"), "{method}");
-        // A checkpoint of a finished run is complete; with more epochs it is not.
-        let (code, error) = complaint(folder.path(), &resume);
-        assert!(code == Some(2) && error.contains("finished after 20 epochs"), "{method}: {error}");
-    }
-}
-
-#[test]
-fn finished_runs_can_be_extended_and_report_quality() {
+fn training_continues_from_a_weight_file_and_reports_quality() {
     let folder = folder();
-    let train = format!("train --seed 5 --out out.wdgnn {}", METHODS[0]);
-    let said = text(folder.path(), &format!("{train} --epochs 2"));
+    let train = format!("train --seed 5 {} --epochs 2", METHODS[0]);
+    let said = text(folder.path(), &format!("{train} --out one.wdgnn"));
     assert!(said.contains("validation flights") && said.contains("of the expert's"), "{said}");
-    text(folder.path(), &format!("{train} --epochs 4 --resume"));
+    text(folder.path(), &format!("{train} --out two.wdgnn --model one.wdgnn"));
+    let read = |name: &str| fs::read(folder.path().join(name)).expect("written");
+    assert_ne!(read("one.wdgnn"), read("two.wdgnn"));
 }
 
 /// Ctrl-C before the first validation keeps a usable network.

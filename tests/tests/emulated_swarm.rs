@@ -95,12 +95,12 @@ fn fly_native<W: Environment>(told: &Told<'_>) -> Flown {
 }
 
 fn emulated<W: Environment>(told: &Told<'_>) -> Emulated {
-    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, 0..told.robots, &told.faults).unwrap()
+    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, &told.faults).unwrap()
 }
 
 fn fly_emulated<W: Environment>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
     fly_with::<W>(told, |network, air| {
-        network.elsewhere(air, Box::new(robots), 0, told.robots, told.link.sealed).unwrap()
+        network.elsewhere(air, Box::new(robots), told.robots, told.link.sealed).unwrap()
     })
 }
 

@@ -37,7 +37,7 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
     let model = models::for_profile(RecipeName::Ours, profile).unwrap();
-    let mut emulated = Emulated::new::<Flocking>(image, &model, link, 0..robots, &Faults::default()).unwrap();
+    let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Beyond the first save of the parameters, to include it.
     for tick in 0..120 {

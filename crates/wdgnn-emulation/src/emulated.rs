@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -44,14 +43,13 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts these robots, the last ones of their swarm. The image must contain `model` for the
-    /// task `T` and use `link`. With key rotation or peer authentication, robots get their keys at
-    /// the start.
+    /// Starts a swarm. The image must contain `model` for the task `T` and use `link`. With key
+    /// rotation or peer authentication, robots get their keys at the start.
     pub fn new<T: OnboardTask>(
         image: &Path,
         model: &ModelFile,
         link: Link,
-        Range { start: first, end: robots }: Range<usize>,
+        robots: usize,
         faults: &Faults,
     ) -> Result<Self> {
         let folder =
@@ -68,10 +66,10 @@ impl Emulated {
         };
         // Starts all processes before it waits for the first one.
         for robot in 0..robots {
-            let emulator = (robot >= first).then(|| all.start(robot)).transpose()?;
-            all.robots.push(emulator);
+            let emulator = all.start(robot)?;
+            all.robots.push(Some(emulator));
         }
-        for robot in first..robots {
+        for robot in 0..robots {
             let hello = all.greet(robot)?;
             check::<T>(&hello, model, link)?;
         }

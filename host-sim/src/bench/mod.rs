@@ -20,8 +20,6 @@ pub struct Figures {
     /// Forward pass, backward pass and Adam step: WD-GNN with 6 features, 3 hops, 32 hidden
     /// features, 200,000 samples.
     pub train_cpu_seconds_per_batch: f64,
-    /// Arithmetic of its matrix products relative to the peak of one thread.
-    pub train_share_of_peak: f64,
     /// Forward and backward pass of an episode of 50 robots and 50 ticks.
     pub bptt_cpu_seconds_per_swarm: f64,
     /// Control tick with online learning by number of robots, on one thread.
@@ -32,8 +30,6 @@ pub struct Figures {
     pub thread_speedup: BTreeMap<usize, f64>,
     /// Memory per robot of the largest swarm; `None` on systems that do not report it.
     pub bytes_per_robot: Option<f64>,
-    /// Peak of one thread in floating-point operations per second.
-    pub peak_operations_per_second: f64,
     /// Registers that training uses.
     pub registers: &'static str,
 }
@@ -46,21 +42,17 @@ pub fn measure(largest: usize, report: &dyn Fn(&str)) -> Result<Figures> {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let alone =
         alone.map_err(|error| crate::error::Error::Failed(format!("cannot start a thread: {error}")))?;
-    report("the processor's peak");
-    let peak = alone.install(training::peak);
     report("a training batch");
     let batch = alone.install(training::batch);
     report("training through time");
     let through = alone.install(training::through)?;
     let mut figures = Figures {
         train_cpu_seconds_per_batch: batch,
-        train_share_of_peak: training::OPERATIONS / batch / peak,
         bptt_cpu_seconds_per_swarm: through,
         robot_steps_per_cpu_second: BTreeMap::new(),
         robot_steps_through_sealed_bytes_per_cpu_second: BTreeMap::new(),
         thread_speedup: BTreeMap::new(),
         bytes_per_robot: None,
-        peak_operations_per_second: peak,
         registers: crate::train::simd::Width::widest().name(),
     };
     report("50 robots in sealed bytes");

@@ -3,13 +3,9 @@
 use std::hint::black_box;
 
 use rand::RngExt as _;
-use wdgnn_core::{
-    filter::scale::Scale,
-    model::{activation::Activation, shape::Dimensions},
-    tasks::flocking::Flocking,
-};
+use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
 
-use super::clock::{cpu_seconds, shortest};
+use super::clock::shortest;
 use crate::{
     error::Result,
     recipe::Architecture,
@@ -17,13 +13,10 @@ use crate::{
     swarm::networks::Draft,
     train::{
         adam::Adam,
-        bptt,
-        dataset::Batch,
-        gradient::{Loss, gradient},
+        bptt::{self, Bptt},
+        gradient::{Loss, Sample, gradient},
         initialization,
-        methods::Bptt,
         net::{Net, Places},
-        simd::Width,
     },
     world::{Scenario, flock::Flock},
 };
@@ -34,23 +27,6 @@ pub const SAMPLES: usize = 200_000;
 /// Network size: six features, three hops, 32 hidden features, two outputs.
 pub const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 4, hidden: 32, outputs: 2 };
 
-/// Floating-point operations of a batch in matrix products: forward and backward pass of filter,
-/// readout and wide part.
-pub const OPERATIONS: f64 =
-    (SAMPLES * 2 * (2 * (24 * SIZE.hidden) + 3 * (SIZE.hidden * SIZE.outputs) + 2 * (24 * SIZE.outputs)))
-        as f64;
-
-/// Measures the peak of one thread in floating-point operations per second.
-pub fn peak() -> f64 {
-    let width = Width::widest();
-    let time = |rounds| {
-        let begin = cpu_seconds();
-        let operations = width.exert(rounds);
-        operations / (cpu_seconds() - begin)
-    };
-    (0..5).map(|_| time(5_000_000)).fold(0.0, f64::max)
-}
-
 /// Measures forward pass, backward pass and Adam step of a batch in seconds of processor time.
 pub fn batch() -> f64 {
     let random = &mut generator(1, Purpose::Weights, 0);
@@ -59,13 +35,13 @@ pub fn batch() -> f64 {
     let mut draw =
         |count: usize| -> Vec<f32> { (0..count).map(|_| random.random_range(-1.0..1.0)).collect() };
     let (taps, labels) = (draw(SAMPLES * SIZE.inputs(0)), draw(SAMPLES * SIZE.outputs));
-    let batch = Batch::Samples(taps.chunks(SIZE.inputs(0)).zip(labels.chunks(SIZE.outputs)).collect());
+    let batch: Vec<Sample<'_>> = taps.chunks(SIZE.inputs(0)).zip(labels.chunks(SIZE.outputs)).collect();
     let loss = Loss { clamp: Some(10.0), huber: 5.0 };
     let mut step = vec![0.0; weights.len()];
     let mut adam = Adam::new(weights.len());
     let time = shortest(20, || -> std::result::Result<(), ()> {
-        let net = Net::new(SIZE, Activation::Tanh, black_box(&weights));
-        gradient(&net, Scale::Mean, &batch, &loss, &mut step);
+        let net = Net::new(SIZE, black_box(&weights));
+        gradient(&net, &batch, &loss, &mut step);
         adam.step(&mut weights, &step, 1.0e-4);
         Ok(())
     });

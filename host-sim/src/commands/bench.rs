@@ -58,13 +58,8 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
     let mut rows = vec![["quantity", "value", "unit"].map(str::to_owned).to_vec()];
     let mut row = |what: String, value: String, unit: &str| rows.push(vec![what, value, unit.to_owned()]);
     let thousands = |number: &f64| format!("{:.0}", number / 1.0e3);
-    row("training batch of 200,000".into(), format!("{:.4}", figures.train_cpu_seconds_per_batch), "CPU s");
-    row(
-        format!("share of peak ({})", figures.registers),
-        format!("{:.1}", 100.0 * figures.train_share_of_peak),
-        "%",
-    );
-    row("peak of one thread".into(), format!("{:.1}", figures.peak_operations_per_second / 1.0e9), "GFLOP/s");
+    let batch = format!("training batch of 200,000 ({})", figures.registers);
+    row(batch, format!("{:.4}", figures.train_cpu_seconds_per_batch), "CPU s");
     row("through time, one swarm".into(), format!("{:.5}", figures.bptt_cpu_seconds_per_swarm), "CPU s");
     let unit = "thousand robot-steps per CPU s";
     for (robots, steps) in &figures.robot_steps_per_cpu_second {
@@ -124,14 +119,12 @@ mod tests {
     fn excessive_costs_are_marked() {
         let figures = Figures {
             train_cpu_seconds_per_batch: 0.02,
-            train_share_of_peak: 0.35,
             bptt_cpu_seconds_per_swarm: 0.003,
             robot_steps_per_cpu_second: [(50, 2.0e6), (1_000, 1.0e6), (20_000, 0.7e6), (1_000_000, 0.6e6)]
                 .into(),
             robot_steps_through_sealed_bytes_per_cpu_second: [(50, 2.0e5)].into(),
             thread_speedup: [(2, 1.8)].into(),
             bytes_per_robot: None,
-            peak_operations_per_second: 1.0e11,
             registers: "AVX2",
         };
         let page = page(&figures, Origin::default());

@@ -170,7 +170,6 @@ impl<W: Environment> Evaluation<'_, W> {
     fn run(mut self) -> Result {
         let arguments = self.arguments;
         let outputs = arguments.outputs.or_page(output::page(&format!("eval-{}", W::NAME), &self.resolved()));
-        arguments.scenario.check()?;
         outputs.check()?;
         arguments.records.check()?;
         let mut over_seeds = Vec::new();
@@ -210,7 +209,7 @@ impl<W: Environment> Evaluation<'_, W> {
         if let Some(path) = &arguments.records.trajectories {
             trajectories::write(path, &self.eval, &self.condition, arguments.seed)?;
         }
-        arguments.scenario.save("eval", &arguments.scenario.invocation)
+        Ok(())
     }
 
     /// Evaluates all controllers on the swarms of each seed.

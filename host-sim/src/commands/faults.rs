@@ -120,10 +120,8 @@ impl FaultsArguments {
         for (seconds, _) in &lengths {
             self.own.faults(condition.robots, ticks(*seconds), self.seed)?;
         }
-        self.scenario.check()?;
         self.outputs.check()?;
-        let resolved = self.resolved(&condition);
-        let command = resolved.command("faults");
+        let command = self.resolved(&condition).command("faults");
         let models = self.model.wd_gnn::<W>()?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
@@ -145,7 +143,6 @@ impl FaultsArguments {
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
         })?;
-        self.scenario.save("faults", &resolved)?;
         judge(&tables)
     }
 

@@ -17,8 +17,6 @@ pub const OUTPUTS: &[&str] = &[
     "log",
     "out",
     "report",
-    "resume",
-    "save-scenario",
     "scenario",
     "shard",
     "svg",

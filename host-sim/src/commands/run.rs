@@ -1,10 +1,7 @@
 //! `host-sim run`: one swarm of robots with the code of the firmware, in this process or emulated.
 
-mod build_robots;
-mod checks;
 mod chips;
 mod gateway;
-mod observers;
 mod report;
 mod simulated;
 
@@ -21,12 +18,13 @@ use super::{
 };
 use crate::{
     episode::EpisodeMetrics,
-    error::Result,
+    error::{Error, Result},
     fault_options::FaultArguments,
     key,
     medium::options::Faults,
     model::ModelFile,
     option_range::OptionRange,
+    origin::Origin,
     page::replay::Replay,
     profiles::Profile,
     world::{Environment, Scenario},
@@ -40,8 +38,8 @@ const TARGET: &str = "Target";
 pub enum Target {
     /// This process.
     Native,
-    /// QEMU with the firmware image: all robots, or only the last ones.
-    Qemu(Option<usize>),
+    /// QEMU with the firmware image.
+    Qemu,
     /// An emulated nRF52 with the image that boards run, register by register.
     Chip(Part),
 }
@@ -50,13 +48,12 @@ impl FromStr for Target {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let count = || text.strip_prefix("qemu:")?.parse().ok().map(|count| Self::Qemu(Some(count)));
         match text {
             "native" => Ok(Self::Native),
-            "qemu" => Ok(Self::Qemu(None)),
+            "qemu" => Ok(Self::Qemu),
             "nrf52840" => Ok(Self::Chip(Part::Nrf52840)),
             "nrf52833" => Ok(Self::Chip(Part::Nrf52833)),
-            _ => count().ok_or_else(|| "native, qemu, qemu:N, nrf52840 or nrf52833".into()),
+            _ => Err("native, qemu, nrf52840 or nrf52833".into()),
         }
     }
 }
@@ -68,7 +65,6 @@ impl FromStr for Target {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim run --json\n  host-sim run --target qemu\n  \
                   host-sim run --task rendezvous --target qemu\n  host-sim run --target qemu --compare --robots 10\n  \
-                  host-sim run --robots 50 --target qemu:5 --compare\n  \
                   host-sim run --target qemu --fault kill=3@50 --fault reboot=7@80 --log\n  \
                   openssl rand -hex 16 > swarm.key\n  \
                   host-sim run --target qemu --robots 10 --profile dot154 --key swarm.key\n  \
@@ -81,7 +77,7 @@ pub struct RunArguments {
     pub scenario: ScenarioArguments,
     #[command(flatten)]
     pub model: ModelArguments,
-    /// Target: native, qemu, qemu:N (the last N robots), nrf52840 or nrf52833 (with --profile dot154).
+    /// Target: native, qemu, nrf52840 or nrf52833 (with --profile dot154).
     #[arg(long, default_value = "native", help_heading = TARGET)]
     target: Target,
     #[command(flatten)]
@@ -143,7 +139,7 @@ impl RunArguments {
         match self.target {
             _ if self.gateway.is_given() => self.run_with_real_robots::<W>(&setup),
             Target::Chip(part) => self.run_on_chips::<W>(part, &setup),
-            Target::Native | Target::Qemu(_) => self.run_simulated::<W>(&setup),
+            Target::Native | Target::Qemu => self.run_simulated::<W>(&setup),
         }
     }
 
@@ -155,7 +151,7 @@ impl RunArguments {
 
     /// Returns whether any robots run in QEMU.
     fn uses_qemu(&self) -> bool {
-        matches!(self.target, Target::Qemu(_)) || self.compare && self.target == Target::Native
+        self.target == Target::Qemu || self.compare && self.target == Target::Native
     }
 
     /// Returns whether the swarm has more robots than addresses. Such a swarm runs natively, without faults.
@@ -170,7 +166,34 @@ impl RunArguments {
         match self.target {
             Target::Chip(_) => resolved.without("profile").with_default("profile", self.profile().name()),
             // Options for chips only.
-            Target::Native | Target::Qemu(_) => resolved.without("power-on-spread"),
+            Target::Native | Target::Qemu => resolved.without("power-on-spread"),
         }
+    }
+
+    /// Returns the origin of the results.
+    fn origin(&self, condition: &Scenario, model: &ModelFile) -> Origin {
+        let origin = self.scenario.origin(self.resolved(condition).command("run"), model.describe());
+        origin.with_faults(&self.faults.settings())
+    }
+
+    /// Rejects faults that need a key.
+    fn check_key(&self, faults: &Faults) -> Result {
+        for (fault, given) in [("rekey", faults.rekey.is_some()), ("peer-auth", faults.peer_auth)] {
+            if given && self.key.is_none() {
+                return Err(Error::usage(format!("--fault {fault} needs --key")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rejects files that boards and gateways do not write.
+    fn check_no_recordings(&self) -> Result {
+        let RecordArguments { capture, trajectories } = &self.records;
+        if capture.is_some() || trajectories.is_some() || self.outputs.any_file() {
+            return Err(Error::usage(
+                "--capture, --trajectories, --csv, --report and --svg need --target native or qemu",
+            ));
+        }
+        Ok(())
     }
 }

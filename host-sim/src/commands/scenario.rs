@@ -15,18 +15,17 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fmt::Write as _,
     path::{Path, PathBuf},
 };
 
 use clap::{ArgAction, Args, Command};
 use toml::de::{DeTable, DeValue};
 
-use super::invocation::{Invocation, OUTPUTS, OptionValues, POSITIONAL};
+use super::invocation::{Invocation, OUTPUTS, OptionValues};
 use crate::{
     error::{Error, Result},
     files,
-    medium::options::{Fault, Faults},
+    medium::options::Fault,
     origin::Origin,
 };
 
@@ -44,9 +43,6 @@ pub struct ScenarioArguments {
     /// Read options from a TOML file with option names as keys; the command line takes precedence.
     #[arg(long, value_name = "FILE", help_heading = "Scenario")]
     pub scenario: Option<PathBuf>,
-    /// Write all options of this run as a scenario.
-    #[arg(long, value_name = "FILE", help_heading = "Scenario")]
-    pub save_scenario: Option<PathBuf>,
 }
 
 impl ScenarioArguments {
@@ -54,17 +50,6 @@ impl ScenarioArguments {
     pub fn origin(&self, command: String, models: impl Into<String>) -> Origin {
         let scenario = self.scenario.as_ref().map(|path| path.display().to_string());
         Origin { scenario, ..Origin::new(command, models) }
-    }
-
-    /// Checks that the scenario can be written.
-    pub fn check(&self) -> Result {
-        self.save_scenario.as_deref().map_or(Ok(()), files::probe)
-    }
-
-    /// Writes the scenario of `resolved`, if requested.
-    pub fn save(&self, command: &str, resolved: &Invocation) -> Result {
-        let Some(path) = &self.save_scenario else { return Ok(()) };
-        files::write(path, written(command, resolved, path).as_bytes())
     }
 }
 
@@ -285,81 +270,5 @@ impl Scenario<'_> {
     fn wrong(&self, at: usize, what: &str) -> Error {
         let line = 1 + self.text.get(..at).unwrap_or_default().matches('\n').count();
         Error::usage(format!("{}, line {line}: {what}", self.path.display()))
-    }
-}
-
-/// Options that all commands with scenarios have.
-pub const SHARED: [&str; 8] = ["task", "model", "profile", "robots", "radius", "speed", "ticks", "seed"];
-
-/// Returns a scenario that sets `resolved` for `command`. Shared options come first, then faults.
-fn written(command: &str, resolved: &Invocation, path: &Path) -> String {
-    let line = |given: &OptionValues| {
-        let values: Vec<String> =
-            given.values.iter().map(|value| toml_value(&given.option, value, path)).collect();
-        match &values[..] {
-            [] => format!("{} = true\n", given.option),
-            [one] => format!("{} = {one}\n", given.option),
-            several => format!("{} = [{}]\n", given.option, several.join(", ")),
-        }
-    };
-    let mut text = format!(
-        "# Written by host-sim {}. Repeat: host-sim {command} --scenario {}\n\n",
-        env!("CARGO_PKG_VERSION"),
-        path.display()
-    );
-    let named = resolved.options().iter().filter(|given| !POSITIONAL.contains(&given.option.as_str()));
-    let (shared, other): (Vec<_>, Vec<_>) = named.partition(|given| SHARED.contains(&given.option.as_str()));
-    let (faults, own): (Vec<_>, Vec<_>) = other.into_iter().partition(|given| given.option == "fault");
-    text.extend(shared.into_iter().map(line));
-    let settings = faults.iter().flat_map(|given| &given.values).cloned().collect::<Vec<_>>().join(" ");
-    // Canonical form: one line per fault, lists joined.
-    let settings = Faults::parse(&settings).map_or(settings, |faults| faults.settings());
-    if !settings.is_empty() {
-        text += "\n[fault]\n";
-        for setting in settings.split(' ') {
-            let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
-            let value = if value == "true" { value.into() } else { toml_value(key, value, path) };
-            let _ = writeln!(text, "{key} = {value}");
-        }
-    }
-    if !own.is_empty() {
-        let _ = write!(text, "\n[{command}]\n");
-        text.extend(own.into_iter().map(line));
-    }
-    text
-}
-
-fn toml_value(option: &str, value: &str, scenario: &Path) -> String {
-    if PATHS.contains(&option) {
-        return format!("{:?}", from_folder_of(scenario, Path::new(value)).display().to_string());
-    }
-    let number = value.parse::<f64>().is_ok_and(f64::is_finite);
-    let digits = value.trim_start_matches('-');
-    let plain = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.ends_with('.');
-    let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
-    if number && plain && !padded { value.into() } else { format!("{value:?}") }
-}
-
-/// Returns the path of a file relative to the scenario's folder if it is inside, else the absolute path.
-fn from_folder_of(scenario: &Path, path: &Path) -> PathBuf {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
-    let (scenario, path) = (whole(scenario), whole(path));
-    let inside = scenario.parent().and_then(|folder| path.strip_prefix(folder).ok());
-    inside.map_or(path.clone(), Path::to_path_buf)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_written_as_toml() {
-        let worded = |value| toml_value("delay", value, Path::new("x.toml"));
-        assert_eq!(
-            ["5", "-0.5", "0.2:5", "1e-3", "inf", "007", "a\"b"].map(worded),
-            ["5", "-0.5", "\"0.2:5\"", "1e-3", "\"inf\"", "\"007\"", "\"a\\\"b\""]
-        );
-        let near = toml_value("model", "here/my.wdgnn", Path::new("here/x.toml"));
-        assert_eq!(near, "\"my.wdgnn\"");
     }
 }

@@ -191,7 +191,6 @@ impl SweepArguments {
         let page = format!("sweep-{}", self.parameter.name());
         let invocation = self.scenario.invocation.clone().without("parameter");
         let outputs = self.outputs.or_page(output::page(&page, &invocation));
-        self.scenario.check()?;
         outputs.check()?;
         let bar =
             progress::bar((values.len() * self.seeds * self.swarms * controllers.len()) as u64, "flying");
@@ -230,8 +229,7 @@ impl SweepArguments {
             csv: &|| self.rows(&points, comparison::csv_rows),
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
-        })?;
-        self.scenario.save("sweep", &resolved)
+        })
     }
 
     fn print<W: Environment>(&self, eval: &EvalConfig<W>, points: &[Point]) {

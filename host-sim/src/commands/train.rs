@@ -27,12 +27,10 @@ use crate::{
     progress::{self, Progress},
     recipe::{Architecture, RecipeName},
     shapes::Shapes as _,
-    swarm::networks::Network,
+    swarm::networks::{Network, task},
     train::{
-        checkpoint::{self, Checkpoint},
         config::Config,
-        methods::Method,
-        recipe::Recipe,
+        recipe::{Method, Recipe},
         run::{Quality, Train, Watcher},
     },
     world::{Environment, scenario::ROBOTS},
@@ -46,13 +44,13 @@ const DIMENSION: OptionRange = OptionRange::whole(1, 1024);
 /// Train a network through the simulator, by imitation or by evolution.
 ///
 /// Weights, data and batches follow from the seed: a command gives identical files with any number of threads on one kind of
-/// processor. Ctrl-C stops after the current epoch and keeps the best network; `--resume` continues from the checkpoint next to
-/// the output file, or extends a finished run with a larger `--epochs`.
+/// processor. Ctrl-C stops after the current epoch and keeps the best network; `--model` continues from it.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim train --out my.wdgnn\n  \
                   host-sim train --out filter.wdgnn --architecture graph-filter --seed 3\n  \
                   host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
-                  host-sim train --out two.wdgnn --recipe ours --shape 2,2,16 --epochs 40\n  \
+                  host-sim train --out two.wdgnn --recipe evolve --shape 2,2,16\n  \
+                  host-sim train --out longer.wdgnn --model my.wdgnn --epochs 20\n  \
                   host-sim train --out paper.wdgnn --recipe paper\n  \
                   host-sim train --out radio.wdgnn --profile dot154\n  host-sim eval --model my.wdgnn")]
 pub struct TrainArguments {
@@ -65,8 +63,11 @@ pub struct TrainArguments {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Replace the output file if it exists.
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub force: bool,
+    /// Weight file to start from instead of random weights; it sets architecture and shape.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["architecture", "shape"])]
+    pub model: Option<PathBuf>,
     /// Parts of the network: wd-gnn, gnn or graph-filter.
     #[arg(long, value_enum, default_value = "wd-gnn", hide_possible_values = true)]
     pub architecture: Architecture,
@@ -98,9 +99,6 @@ pub struct TrainArguments {
     /// Seed of weights, data and batches.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// Continue an interrupted run, or extend a finished one with a larger --epochs.
-    #[arg(long)]
-    pub resume: bool,
     /// Output files. The page is updated at each validation.
     #[command(flatten)]
     pub outputs: OutputArguments,
@@ -174,16 +172,24 @@ impl TrainArguments {
 
     /// Returns the training configuration.
     pub fn config<W: Environment>(&self) -> Result<Config<W>> {
-        let recipe = self.recipe::<W>()?;
+        let (recipe, seed) = (self.recipe::<W>()?, self.seed);
+        let model = self.model.as_deref().map(ModelFile::load).transpose()?;
         let first = W::Shapes::all()[0];
-        let Shape([layers, taps, hidden]) =
-            self.shape.unwrap_or(Shape([first.layers, first.taps, first.hidden]));
-        let size = Dimensions { layers, taps, hidden, ..first };
-        if size.layers > 1 && matches!(recipe.method, Method::Bptt(_)) {
-            return Err(Error::usage("--recipe through trains one layer: give --recipe ours for more"));
+        let size = match (&model, self.shape) {
+            (Some(model), _) => {
+                task::<W::Task>(model)?;
+                Dimensions::of(&model.weights().header)
+            }
+            (None, Some(Shape([layers, taps, hidden]))) => Dimensions { layers, taps, hidden, ..first },
+            (None, None) => first,
+        };
+        if size.layers > 1 && !matches!(recipe.method, Method::Evolution(_)) {
+            return Err(Error::usage("this --recipe trains one layer: give --recipe evolve for more"));
         }
         Network::<W::Task>::check_shape::<W::Shapes>(size, self.profile)?;
-        Ok(Config::new(recipe, self.architecture, size, self.seed))
+        let architecture = model.as_ref().map_or(self.architecture, ModelFile::architecture);
+        let weights = model.map(|model| model.weights().numbers.to_vec());
+        Ok(Config { recipe, architecture, size, seed, weights })
     }
 
     /// Trains in the world `W` and prints the result.
@@ -241,11 +247,8 @@ impl TrainArguments {
 
     /// Checks that the output file can be written and that no network is overwritten.
     fn check_out(&self) -> Result {
-        if self.out.is_file() && !self.force && !self.resume {
-            return Err(Error::usage(format!(
-                "{} exists: --force replaces it, --resume continues its training",
-                self.out.display()
-            )));
+        if self.out.is_file() && !self.force {
+            return Err(Error::usage(format!("{} exists: --force replaces it", self.out.display())));
         }
         if self.outputs.names(&self.out) {
             let out = self.out.display();
@@ -258,23 +261,14 @@ impl TrainArguments {
     pub fn train<W: Environment>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let config = self.config::<W>()?;
         self.check_out()?;
-        let checkpoint = checkpoint::path(&self.out);
-        let resume =
-            self.resume.then(|| Checkpoint::load(&checkpoint, &config.name, config.numbers())).transpose()?;
         let bar = progress::bar(config.recipe.epochs as u64, "training");
         let curves = Mutex::new(Curves { title: W::TITLE, score: W::SCORE, epochs: Vec::new() });
         let origin = self.origin::<W>();
-        let watcher = ProgressWatcher {
-            bar: &bar,
-            arguments: self,
-            checkpoint: &checkpoint,
-            curves: &curves,
-            origin: &origin,
-        };
-        let trained = Train { config: &config, out: &self.out, resume, watcher: &watcher, stop }.run();
+        let watcher = ProgressWatcher { bar: &bar, arguments: self, curves: &curves, origin: &origin };
+        let trained = Train { config: &config, out: &self.out, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
         if let Err(Error::Interrupted) = &trained {
-            eprintln!("host-sim: {} has the best network so far; --resume continues", self.out.display());
+            eprintln!("host-sim: {} has the best network so far", self.out.display());
         }
         let (model, quality) = trained?;
         files::write(&self.out, model.as_bytes())?;
@@ -285,7 +279,6 @@ impl TrainArguments {
 struct ProgressWatcher<'a> {
     bar: &'a Progress,
     arguments: &'a TrainArguments,
-    checkpoint: &'a PathBuf,
     curves: &'a Mutex<Curves>,
     origin: &'a Origin,
 }
@@ -314,9 +307,5 @@ impl Watcher for ProgressWatcher<'_> {
 
     fn best(&self, model: &ModelFile) -> Result {
         files::write(&self.arguments.out, model.as_bytes())
-    }
-
-    fn checkpoint(&self, checkpoint: &Checkpoint) -> Result {
-        checkpoint.save(self.checkpoint)
     }
 }

@@ -15,7 +15,12 @@ use crate::{
     error::{Error, Result},
     model::ModelFile,
     swarm::networks::Draft,
-    train::{adam::Adam, bptt, initialization, methods::Bptt, net::Places},
+    train::{
+        adam::Adam,
+        bptt::{self, Bptt},
+        initialization,
+        net::Places,
+    },
     world::{Training as _, World as _, flock::Flock},
 };
 

@@ -1,7 +1,5 @@
 //! Adam optimizer.
 
-use serde::{Deserialize, Serialize};
-
 /// Decay of the mean gradient (the paper's β₁).
 const FIRST: f32 = 0.9;
 /// Decay of the mean squared gradient (the paper's β₂).
@@ -10,7 +8,7 @@ const SECOND: f32 = 0.999;
 const TINY: f32 = 1.0e-8;
 
 /// Adam's state between steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Adam {
     first: Vec<f32>,
     second: Vec<f32>,
@@ -49,16 +47,5 @@ mod tests {
         assert!((weights[0] - 0.9).abs() < 1.0e-5);
         assert!((weights[1] - 1.1).abs() < 1.0e-5);
         assert_eq!(weights[2], 1.0);
-    }
-
-    #[test]
-    fn adam_minimizes_a_quadratic() {
-        let mut weights = [5.0];
-        let mut adam = Adam::new(1);
-        for _ in 0..2000 {
-            let gradient = [2.0 * (weights[0] - 3.0)];
-            adam.step(&mut weights, &gradient, 0.01);
-        }
-        assert!((weights[0] - 3.0).abs() < 1.0e-3);
     }
 }

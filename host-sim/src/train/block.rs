@@ -11,8 +11,6 @@
 mod gather;
 mod kernels;
 
-use wdgnn_core::model::activation::Activation;
-
 use self::kernels::{add_scaled, gradient, product, spread, tanh, total};
 use super::{
     net::{Net, Sums},
@@ -171,12 +169,8 @@ impl<const V: usize> Kernel for Forward<'_, '_, V> {
         let (hidden, outputs) = (net.size.hidden, net.size.outputs);
         spread::<V>(&mut block.hidden, &net.weights[bias.clone()]);
         product::<R, V>(&mut block.hidden, &block.taps, &net.weights[filter.clone()], (hidden, 1));
-        if net.activation == Activation::Tanh {
-            for lanes in &mut block.hidden {
-                tanh(R::load(lanes)).store(lanes);
-            }
-        } else {
-            net.activation.apply(block.hidden.as_flattened_mut());
+        for lanes in &mut block.hidden {
+            tanh(R::load(lanes)).store(lanes);
         }
         spread::<V>(&mut block.output, &net.constant);
         block.part.fill([0.0; LANES]);
@@ -205,25 +199,15 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
         gradient::<R, V>(&mut tallies.wide, &block.taps, &block.output);
         gradient::<R, V>(&mut tallies.hidden, &block.hidden, &block.output);
         total::<R, V>(&mut tallies.output, &block.output);
-        // From here on, the block contains the gradients of the hidden features before σ.
-        let smooth = net.activation != Activation::Relu;
+        // From here on, the block contains the gradients of the hidden features before tanh.
         for (lanes, readout) in block.hidden.chunks_exact_mut(V).zip(net.readout().chunks_exact(outputs)) {
             for (vector, lanes) in lanes.iter_mut().enumerate() {
                 let mut grad = R::splat(0.0);
                 for (weight, error) in readout.iter().zip(block.output.chunks_exact(V)) {
                     grad = grad.add(R::splat(*weight).mul(R::load(&error[vector])));
                 }
-                let grad = R::splat(net.weights[0]).mul(grad);
-                let slope = if smooth {
-                    let value = R::load(lanes);
-                    R::splat(1.0).sub(value.mul(value))
-                } else {
-                    for value in &mut *lanes {
-                        *value = net.activation.derivative(*value);
-                    }
-                    R::load(lanes)
-                };
-                grad.mul(slope).store(lanes);
+                let (grad, value) = (R::splat(net.weights[0]).mul(grad), R::load(lanes));
+                grad.mul(R::splat(1.0).sub(value.mul(value))).store(lanes);
             }
         }
         gradient::<R, V>(&mut tallies.deep, &block.taps, &block.hidden);
@@ -239,10 +223,30 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
     }
 }
 
+/// Outputs of a network, sample by sample.
+#[cfg(test)]
+pub(super) fn outputs(net: &Net<'_>, taps: &[f32]) -> Vec<f32> {
+    let mut block = Block::<1>::new(net, Width::widest());
+    let sample = |taps: &[f32]| {
+        block.fill(std::iter::once(taps));
+        block.forward(net);
+        (0..net.size.outputs).map(|output| block.output(output)[0]).collect::<Vec<f32>>()
+    };
+    taps.chunks_exact(net.size.inputs(0)).flat_map(sample).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::model::shape::Dimensions;
+    use wdgnn_core::{
+        filter::{DelayLine, DelayLines as _, LayerTaps, scale::Scale},
+        model::{
+            GradientMetric, Model as _,
+            activation::Activation,
+            shape::{Dimensions, OneLayer, Shape},
+        },
+        tasks::flocking::Flocking,
+    };
 
     use super::*;
     use crate::{
@@ -250,68 +254,56 @@ mod tests {
         train::net::Places,
     };
 
-    /// Compares forward and backward pass of a block with the definition, at all register widths.
-    fn check(size: Dimensions, activation: Activation, samples: usize) {
-        let random = &mut generator(2, Purpose::Weights, samples as u64);
-        let mut draw =
-            |count: usize| -> Vec<f32> { (0..count).map(|_| random.random_range(-1.0..1.0)).collect() };
-        let weights = draw(Places::of(&size).count());
-        let net = Net::new(size, activation, &weights);
-        let taps = draw(samples * size.inputs(0));
-        let errors = draw(samples * size.outputs);
+    fn draw(count: usize, number: u64) -> Vec<f32> {
+        let random = &mut generator(2, Purpose::Weights, number);
+        (0..count).map(|_| random.random_range(-1.0..1.0)).collect()
+    }
 
-        let pass = net.forward(vec![taps.clone()]);
-        let mut expected = Sums::new(&net);
-        let mut owed_rows = [vec![0.0; taps.len()]];
-        net.backward(&pass, &errors, &mut owed_rows, &mut expected);
-
-        let there_and_back = |width: Width| {
-            let mut block = Block::<4>::new(&net, width);
-            block.fill(taps.chunks_exact(size.inputs(0)));
-            block.forward(&net);
-            let outputs: Vec<f32> = (0..samples * size.outputs)
-                .map(|index| block.output(index % size.outputs)[index / size.outputs])
-                .collect();
-            for output in 0..size.outputs {
-                block.output(output).fill(0.0);
-                for sample in 0..samples {
-                    block.output(output)[sample] = errors[sample * size.outputs + output];
-                }
-            }
-            let mut tallies = Tallies::new(&net);
-            let mut grad = vec![[0.0; LANES]; size.inputs(0) * 4];
-            block.backward(&net, &mut tallies, Some(&mut grad));
-            let mut sums = Sums::new(&net);
-            tallies.fold(&net, &mut sums);
-            let all = [sums.deep, sums.wide, sums.hidden, sums.output].concat();
-            (outputs, all, grad)
-        };
-        let widest = there_and_back(Width::widest());
-        for width in Width::all() {
-            let this = there_and_back(width);
-            assert!(this.0 == widest.0 && this.1 == widest.1 && this.2 == widest.2, "{}", width.name());
-        }
-        let (outputs, sums, grad) = widest;
-        // Tolerance for sums of a few dozen terms of size 1 in another order.
-        let near = |a: f32, b: f32| assert!((a - b).abs() < 2.0e-4, "{size:?}: {a} {b}");
-        outputs.iter().zip(&pass.output).for_each(|(a, b)| near(*a, *b));
-        let all = [expected.deep, expected.wide, expected.hidden, expected.output].concat();
-        assert_eq!(sums.len(), all.len());
-        sums.iter().zip(&all).for_each(|(a, b)| near(*a, *b));
-        for (index, row) in grad.chunks_exact(4).enumerate() {
-            for sample in 0..samples {
-                near(row.as_flattened()[sample], owed_rows[0][sample * size.inputs(0) + index]);
+    #[test]
+    fn all_register_widths_give_equal_bits_for_all_sizes() {
+        for (features, taps, hidden, outputs, samples) in
+            [(6, 4, 32, 2, 64), (6, 4, 32, 2, 50), (9, 4, 32, 3, 1), (1, 5, 7, 1, 37)]
+        {
+            let size = Dimensions { features, layers: 1, taps, hidden, outputs };
+            let weights = draw(Places::of(&size).count(), 0);
+            let net = Net::new(size, &weights);
+            let (taps, errors) = (draw(samples * size.inputs(0), 1), draw(samples * outputs, 2));
+            let there_and_back = |width: Width| {
+                let (mut block, mut tallies) = (Block::<4>::new(&net, width), Tallies::new(&net));
+                let mut grad = vec![0.0; taps.len()];
+                block.there_and_back(&net, &taps, &errors, &mut grad, &mut tallies);
+                let mut sums = Sums::new(&net);
+                tallies.fold(&net, &mut sums);
+                (grad, sums)
+            };
+            let widest = there_and_back(Width::widest());
+            assert!(widest.0.iter().any(|grad| *grad != 0.0));
+            for width in Width::all() {
+                assert_eq!(there_and_back(width), widest, "{width:?}");
             }
         }
     }
 
     #[test]
-    fn blocks_match_the_network_at_all_widths_and_sizes() {
-        let size =
-            |features, taps, hidden, outputs| Dimensions { features, layers: 1, taps, hidden, outputs };
-        check(size(6, 4, 32, 2), Activation::Tanh, 64);
-        check(size(6, 4, 32, 2), Activation::Tanh, 50);
-        check(size(9, 4, 32, 3), Activation::TanhLibm, 1);
-        check(size(1, 5, 7, 1), Activation::Relu, 37);
+    fn outputs_match_the_core() {
+        type Network = OneLayer<6, 4, 32, 2>;
+        let size = <Network as Shape<Flocking>>::DIMENSIONS;
+        let weights = draw(Places::of(&size).count(), 3);
+        let model = <Network as Shape<Flocking>>::from_numbers(
+            &weights,
+            Activation::Tanh,
+            Scale::Closed,
+            GradientMetric::Euclidean,
+        );
+        let model = model.expect("as many numbers as the shape has");
+        let numbers = draw(9 * size.inputs(0), 4);
+        let found = outputs(&Net::new(size, &weights), &numbers);
+        for (taps, found) in numbers.chunks_exact(24).zip(found.as_chunks::<2>().0) {
+            let mut lines = LayerTaps::ZERO;
+            lines.line = DelayLine(std::array::from_fn(|tap| *taps[6 * tap..].first_chunk().unwrap()));
+            let expected = model.infer(model.offline(), taps.first_chunk().unwrap(), &mut lines);
+            // Tolerance for sums of a few dozen terms of size 1 in another order.
+            expected.iter().zip(found).for_each(|(a, b)| assert!((a - b).abs() < 1.0e-4, "{a} {b}"));
+        }
     }
 }

@@ -12,12 +12,10 @@
 //! one layer: its taps contain features only.
 
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{model::activation::Activation, task::State, tensor::Array as _};
+use wdgnn_core::{filter::scale::Scale, task::State, tensor::Array as _};
 
 use super::{
     block::{Block, Tallies},
-    gradient::{echo_back, weight},
-    methods::Bptt,
     net::{Net, Sums},
     simd::Width,
 };
@@ -29,6 +27,26 @@ use crate::{
     threads,
     world::{Adjoint, Environment, OutputOf, Scenario, StateOf},
 };
+
+/// Parameters of backpropagation through time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bptt {
+    /// Length of a training episode in ticks.
+    pub ticks: u32,
+    /// Episodes per step.
+    pub flights: usize,
+    /// Weight of the final score.
+    pub terminal: f32,
+    /// Share of episodes with mixed conditions and model mismatch.
+    pub mixed: f32,
+    /// Largest norm of an episode's gradient.
+    pub longest: f32,
+}
+
+impl Bptt {
+    /// Half a second; the final score counts five times.
+    pub const DEFAULT: Self = Self { ticks: 50, flights: 10, terminal: 5.0, mixed: 0.3, longest: 1.0 };
+}
 
 /// Recorded data of one robot at one tick.
 struct Memory<W: Environment> {
@@ -91,7 +109,7 @@ pub fn gradient<W: Environment>(
     step: u64,
     gradient: &mut [f32],
 ) -> Result<f32> {
-    let net = Net::new(draft.size, Activation::Tanh, draft.numbers);
+    let net = Net::new(draft.size, draft.numbers);
     let flights: Vec<Slope> = threads::try_map(through.flights, |flight| {
         let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
         let (world, condition) = draw(&mut random);
@@ -256,10 +274,28 @@ impl<W: Environment> RecordedEpisode<W> {
     }
 }
 
+/// Returns the factor of neighbors' taps for a number of neighbors.
+fn weight(scale: Scale, heard: usize) -> f32 {
+    match scale {
+        Scale::Mean => 1.0 / heard.max(1) as f32,
+        Scale::Closed | Scale::Echo(_) => 1.0 / (heard + 1) as f32,
+        Scale::Scaled(factor) => factor,
+        _ => 1.0,
+    }
+}
+
+/// The gradient of the tap before the last one applies to the last one, too.
+fn echo_back(grad: &mut [f32], scale: Scale, width: usize) {
+    if let Some(before) = grad.len().checked_sub(2 * width).filter(|before| *before > 0) {
+        let (before, last) = grad[before..].split_at_mut(width);
+        before.iter().zip(last).for_each(|(before, last)| *last += scale.echo() * before);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
+    use wdgnn_core::{model::shape::Dimensions, tasks::flocking::Flocking};
 
     use super::*;
     use crate::{
@@ -373,16 +409,5 @@ mod tests {
         assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().any(|&g| g != 0.0));
         setting.task.limit = 1.0e-6;
         assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().all(|&g| g == 0.0));
-    }
-
-    #[test]
-    fn gradients_are_deterministic_for_any_number_of_threads() {
-        let setting =
-            setting(Scale::Closed, 1, ModelMismatch { noise: 0.1, ..ModelMismatch::default() }, true);
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| loss_and_gradient(&weights(), &setting, 0))
-        };
-        assert_eq!(with(1), with(3));
     }
 }

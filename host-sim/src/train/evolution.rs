@@ -6,7 +6,7 @@
 
 use rand::RngExt as _;
 
-use super::{methods::Evolution, recipe::Recipe};
+use super::recipe::Recipe;
 use crate::{
     episode::Episode,
     error::Result,
@@ -15,6 +15,22 @@ use crate::{
     threads,
     world::Environment,
 };
+
+/// Parameters of the evolution strategy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evolution {
+    /// Pairs of networks per step.
+    pub pairs: usize,
+    /// Episodes per network.
+    pub flights: usize,
+    /// Standard deviation of the perturbation per number.
+    pub reach: f32,
+}
+
+impl Evolution {
+    /// For a few hundred numbers.
+    pub const DEFAULT: Self = Self { pairs: 24, flights: 2, reach: 0.05 };
+}
 
 /// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
 pub fn gradient<W: Environment>(

@@ -1,10 +1,10 @@
 //! Imitation: episodes with expert labels, and batches of their samples.
 
 use rand::{RngExt as _, seq::SliceRandom as _};
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{
-    dataset::{Batch, Trajectory, Window},
-    methods::Imitation,
+    gradient::{Loss, Sample},
     recipe::Recipe,
 };
 use crate::{
@@ -20,9 +20,58 @@ use crate::{
 /// Trajectories per step for whole trajectories (the paper's batch size).
 const BATCH_TRAJECTORIES: usize = 20;
 
-/// Ticks of a window with a loss, for several layers: long relative to the delay lines, short
-/// relative to an episode.
-const WINDOW_TICKS: usize = 8;
+/// Parameters of imitation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Imitation {
+    /// Episodes in the data set.
+    pub flights: usize,
+    /// Episodes that the current network adds in each epoch replacing the oldest (data-set
+    /// aggregation); 0 keeps the expert's episodes (behavior cloning).
+    pub refresh: usize,
+    /// Whether training episodes vary their condition.
+    pub mixed: bool,
+    /// Samples per step drawn at random; `None` takes 20 whole trajectories per step, each once per epoch.
+    pub samples: Option<usize>,
+    pub loss: Loss,
+}
+
+impl Imitation {
+    /// Data-set aggregation over mixed conditions, for commands up to `limit`: larger commands are
+    /// clamped, and errors above half of it count linearly.
+    pub fn aggregation(limit: f32) -> Self {
+        let loss = Loss { clamp: Some(limit), huber: limit / 2.0 };
+        Self { flights: 400, refresh: 20, mixed: true, samples: Some(2048), loss }
+    }
+
+    /// The paper's parameters: four hundred episodes of the expert.
+    pub const PAPER: Self =
+        Self { flights: 400, refresh: 0, mixed: false, samples: None, loss: Loss::SQUARED };
+}
+
+/// One episode: taps and expert command by tick and robot.
+#[derive(Clone, Debug)]
+pub struct Trajectory {
+    inputs: usize,
+    outputs: usize,
+    taps: Vec<f32>,
+    labels: Vec<f32>,
+}
+
+impl Trajectory {
+    fn new(size: &Dimensions) -> Self {
+        Self { inputs: size.inputs(0), outputs: size.outputs, taps: Vec::new(), labels: Vec::new() }
+    }
+
+    /// Returns the number of samples: robots times ticks.
+    fn len(&self) -> usize {
+        self.labels.len() / self.outputs
+    }
+
+    fn sample(&self, index: usize) -> Sample<'_> {
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        (&self.taps[index * inputs..][..inputs], &self.labels[index * outputs..][..outputs])
+    }
+}
 
 /// Swarm that records the expert's command at each tick. The expert or the network is in control.
 struct LabeledSwarm<'a, W: Environment> {
@@ -31,7 +80,6 @@ struct LabeledSwarm<'a, W: Environment> {
     /// Whether the expert's commands are applied (behavior cloning) or the network's (data-set
     /// aggregation).
     expert_drives: bool,
-    keep_links: bool,
     trajectory: Trajectory,
 }
 
@@ -42,11 +90,9 @@ impl<W: Environment> Swarm<W::Task> for LabeledSwarm<'_, W> {
         self.expert.fly(scene, &mut labels)?;
         for (robot, label) in labels.iter().enumerate() {
             if let Some(inside) = self.swarm.internals(robot) {
-                self.trajectory.push(inside.taps, label.as_ref());
+                self.trajectory.taps.extend(inside.taps);
+                self.trajectory.labels.extend(label.as_ref());
             }
-        }
-        if self.keep_links {
-            self.trajectory.links.push(scene.links.clone());
         }
         if self.expert_drives {
             commands.copy_from_slice(&labels);
@@ -86,100 +132,35 @@ pub fn flights<W: Environment>(
             swarm: draft.in_memory::<W::Shapes>(&start.states)?,
             expert: start.world.expert(&draft.task).ok_or_else(nobody)?,
             expert_drives: epoch == 0,
-            keep_links: draft.size.layers > 1,
-            trajectory: Trajectory::new(&draft.size, start.states.len()),
+            trajectory: Trajectory::new(&draft.size),
         };
         start.run_unobserved(&draft.task, &mut pupil)?;
         Ok(pupil.trajectory)
     })
 }
 
-/// Samples of one step, by index.
-#[derive(Debug)]
-pub enum Draw {
-    /// Single samples: trajectory and sample.
-    Samples(Vec<(u32, u32)>),
-    /// Whole trajectories.
-    Trajectories(Vec<u32>),
-    /// Windows: trajectory and first tick.
-    Windows {
-        /// Ticks before each window that only fill the delay lines.
-        warm_up: usize,
-        /// Start of each window.
-        starts: Vec<(u32, u32)>,
-    },
-}
-
-/// Returns the samples of all steps of an epoch.
-pub fn draws<W: Environment>(
+/// Returns the samples of each step of an epoch.
+pub fn batches<'a, W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitation,
-    (layers, taps): (usize, usize),
-    pool: &[&Trajectory],
+    pool: Vec<&'a Trajectory>,
     seed: u64,
     epoch: usize,
-) -> Vec<Draw> {
+) -> Box<dyn ExactSizeIterator<Item = Vec<Sample<'a>>> + 'a> {
     let mut random = generator(seed, Purpose::Batches, epoch as u64);
-    // The delay lines of upper layers are full after as many ticks as they have hops.
-    let warm_up = (layers - 1) * (taps - 1);
     let Some(samples) = imitate.samples else {
-        let mut order: Vec<u32> = (0..pool.len() as u32).collect();
+        let mut order = pool;
         order.shuffle(&mut random);
-        return order.chunks(BATCH_TRAJECTORIES).map(|batch| Draw::Trajectories(batch.to_vec())).collect();
+        let whole = |trajectory: &'a Trajectory| (0..trajectory.len()).map(|index| trajectory.sample(index));
+        let steps = 0..order.len().div_ceil(BATCH_TRAJECTORIES);
+        return Box::new(steps.map(move |step| {
+            let some = order[step * BATCH_TRAJECTORIES..].iter().take(BATCH_TRAJECTORIES);
+            some.flat_map(|trajectory| whole(trajectory)).collect()
+        }));
     };
-    let mut draw = || {
-        let trajectory = random.random_range(0..pool.len());
-        if layers == 1 {
-            return (trajectory as u32, random.random_range(0..pool[trajectory].len()) as u32);
-        }
-        let last = pool[trajectory].ticks().saturating_sub(WINDOW_TICKS);
-        (trajectory as u32, random.random_range(0..=last) as u32)
+    let mut draw = move || {
+        let trajectory = pool[random.random_range(0..pool.len())];
+        trajectory.sample(random.random_range(0..trajectory.len()))
     };
-    (0..recipe.steps)
-        .map(|_| {
-            if layers == 1 {
-                Draw::Samples((0..samples).map(|_| draw()).collect())
-            } else {
-                let windows = samples.div_ceil(WINDOW_TICKS * recipe.condition.robots);
-                Draw::Windows { warm_up, starts: (0..windows).map(|_| draw()).collect() }
-            }
-        })
-        .collect()
-}
-
-impl Draw {
-    /// Returns the samples.
-    pub fn batch<'a>(&self, pool: &[&'a Trajectory]) -> Batch<'a> {
-        match self {
-            Self::Samples(samples) => Batch::Samples(
-                samples
-                    .iter()
-                    .map(|&(trajectory, sample)| pool[trajectory as usize].sample(sample as usize))
-                    .collect(),
-            ),
-            Self::Trajectories(trajectories) if pool.iter().any(|trajectory| trajectory.links.is_empty()) => {
-                let all = trajectories.iter().flat_map(|&index| {
-                    let trajectory = pool[index as usize];
-                    (0..trajectory.len()).map(|sample| trajectory.sample(sample))
-                });
-                Batch::Samples(all.collect())
-            }
-            Self::Trajectories(trajectories) => {
-                let whole = trajectories.iter().map(|&index| {
-                    let trajectory = pool[index as usize];
-                    Window { trajectory, warm_up: 0, ticks: 0..trajectory.ticks() }
-                });
-                Batch::Windows(whole.collect())
-            }
-            Self::Windows { warm_up, starts } => {
-                let windows = starts.iter().map(|&(trajectory, start)| {
-                    let trajectory = pool[trajectory as usize];
-                    let start = start as usize;
-                    let end = (start + WINDOW_TICKS).min(trajectory.ticks());
-                    Window { trajectory, warm_up: *warm_up, ticks: start..end }
-                });
-                Batch::Windows(windows.collect())
-            }
-        }
-    }
+    Box::new((0..recipe.steps).map(move |_| (0..samples).map(|_| draw()).collect()))
 }

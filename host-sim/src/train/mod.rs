@@ -4,23 +4,19 @@
 //! * [`bptt`]: backpropagation through time, from the score of whole episodes.
 //! * [`evolution`]: an evolution strategy, which needs only the score.
 //!
-//! [`recipe`] contains the parameters, [`net`] forward and backward pass, [`block`] a version for
-//! networks of one layer in vector registers ([`simd`]), [`adam`] the optimizer, [`run`] the loop,
-//! and [`checkpoint`] its state. Sizes are known at run time, so all this is compiled once per
-//! task.
+//! [`recipe`] contains the parameters, [`net`] the weights, [`block`] forward and backward pass in
+//! vector registers ([`simd`]), [`adam`] the optimizer, and [`run`] the loop. Sizes are known at run
+//! time, so all this is compiled once per task. Networks with several layers are trained by evolution,
+//! which needs no gradient, or in Python (`wdgnn.torch`).
 
 pub mod adam;
 pub mod block;
 pub mod bptt;
-pub mod checkpoint;
 pub mod config;
-pub mod dataset;
 pub mod evolution;
 pub mod gradient;
 pub mod imitation;
 pub mod initialization;
-pub mod matrix;
-pub mod methods;
 pub mod net;
 pub mod recipe;
 pub mod run;

@@ -3,14 +3,13 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    filter::scale::Scale,
     model::{GradientMetric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
     task::Task as _,
     weights::{Header, TaskSettings},
 };
 
-use super::methods::{Bptt, Evolution, Imitation, Method};
+use super::{bptt::Bptt, evolution::Evolution, imitation::Imitation};
 use crate::{
     error::{Error, Result},
     profiles::Profile,
@@ -18,6 +17,17 @@ use crate::{
     scene::SimTask,
     world::{Environment, Scenario, TrainingConfig},
 };
+
+/// Training method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Imitation of an expert.
+    Imitation(Imitation),
+    /// Backpropagation through time.
+    Bptt(Bptt),
+    /// Evolution strategy.
+    Evolution(Evolution),
+}
 
 /// Parameters of a training run.
 #[derive(Clone, Debug)]
@@ -171,11 +181,6 @@ impl<W: Environment> Recipe<W> {
             },
             _ => Learning::OFF,
         }
-    }
-
-    /// Returns the scale of sums over neighbors.
-    pub fn scale(&self) -> Scale {
-        self.settings.scale
     }
 }
 

@@ -7,19 +7,18 @@ use std::{
 };
 
 use serde::Serialize;
-use wdgnn_core::{math, model::activation::Activation};
+use wdgnn_core::math;
 
 use super::{
     adam::Adam,
     bptt,
-    checkpoint::Checkpoint,
     config::Config,
-    dataset::Trajectory,
     evolution,
     gradient::gradient,
-    imitation, initialization,
-    methods::{Imitation, Method},
+    imitation::{self, Imitation, Trajectory},
+    initialization,
     net::Net,
+    recipe::Method,
 };
 use crate::{
     episode::Episode,
@@ -64,77 +63,60 @@ pub trait Watcher: Sync {
     fn best(&self, _model: &ModelFile) -> Result {
         Ok(())
     }
-    /// Called with the state after an epoch.
-    fn checkpoint(&self, _checkpoint: &Checkpoint) -> Result {
-        Ok(())
-    }
 }
 
-/// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with all files
-/// complete.
+/// Training run. Ends early with [`Error::Interrupted`] after `stop` is set, with the best network written.
 #[derive(Debug)]
 pub struct Train<'a, W: Environment, K> {
     pub config: &'a Config<W>,
     /// Output file, for error messages.
     pub out: &'a Path,
-    /// Checkpoint to continue from.
-    pub resume: Option<Checkpoint>,
     pub watcher: &'a K,
     /// Flag that ends the run after the current epoch.
     pub stop: &'a AtomicBool,
 }
 
-/// Data set of imitation: episodes and the weights that produced them.
-#[derive(Default)]
-struct Data {
-    flown: VecDeque<(usize, Vec<f32>)>,
-    flights: VecDeque<Vec<Trajectory>>,
+/// Weights with their optimizer.
+struct State {
+    weights: Vec<f32>,
+    adam: Adam,
 }
 
 impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// Trains the network.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
-        let Config { name, recipe, .. } = self.config;
-        let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
-        let mut data = Data::default();
-        if let Method::Imitation(imitate) = &recipe.method {
-            for (epoch, weights) in &state.flown {
-                data.flights.push_back(self.trajectories(imitate, *epoch, weights)?);
-                data.flown.push_back((*epoch, weights.clone()));
-            }
-        }
-        for epoch in state.epoch..recipe.epochs {
+        let Config { recipe, seed, .. } = self.config;
+        let weights = self.config.weights.clone().unwrap_or_else(|| self.initial_weights());
+        let mut state = State { adam: Adam::new(weights.len()), weights };
+        let mut data = VecDeque::new();
+        let mut best: Option<(f64, Vec<f32>)> = None;
+        for epoch in 0..recipe.epochs {
             let loss = match &recipe.method {
                 Method::Imitation(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
                 Method::Bptt(through) => {
                     let draw = |random: &mut _| recipe.draw(through.mixed, random);
                     self.steps(epoch, &mut state, |draft, number, into| {
-                        bptt::gradient::<W>(draft, through, &draw, name.seed, number, into)
+                        bptt::gradient::<W>(draft, through, &draw, *seed, number, into)
                     })?
                 }
                 Method::Evolution(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
-                    evolution::gradient(recipe, evolve, draft, name.seed, number, into)
+                    evolution::gradient(recipe, evolve, draft, *seed, number, into)
                 })?,
             };
-            state.epoch = epoch + 1;
-            let validates = state.epoch.is_multiple_of(recipe.validate_every) || state.epoch == recipe.epochs;
+            let done = epoch + 1;
+            let validates = done.is_multiple_of(recipe.validate_every) || done == recipe.epochs;
             let validation = validates.then(|| self.validate(&state.weights)).transpose()?;
             if let Some(cost) = validation {
                 // A network with NaN is never the best.
-                if state.best.as_ref().is_none_or(|(best, _)| cost < *best) && cost.is_finite() {
-                    state.best = Some((cost, state.weights.clone()));
+                if best.as_ref().is_none_or(|(best, _)| cost < *best) && cost.is_finite() {
+                    best = Some((cost, state.weights.clone()));
                     self.watcher.best(&self.export(&state.weights)?)?;
                 }
             }
-            self.watcher.epoch(state.epoch, loss, validation);
-            state.flown = data.flown.iter().cloned().collect();
-            let interrupted = self.stop.load(Ordering::Relaxed) && state.epoch < recipe.epochs;
-            if validates || interrupted {
-                self.watcher.checkpoint(&state)?;
-            }
-            if interrupted {
+            self.watcher.epoch(done, loss, validation);
+            if self.stop.load(Ordering::Relaxed) && done < recipe.epochs {
                 // Before the first validation, the current network is the best.
-                if let (None, Ok(model)) = (&state.best, self.export(&state.weights)) {
+                if let (None, Ok(model)) = (&best, self.export(&state.weights)) {
                     self.watcher.best(&model)?;
                 }
                 return Err(Error::Interrupted);
@@ -142,10 +124,9 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         }
         let diverged =
             || Error::Failed("training diverged: no network could be flown; try another --seed".into());
-        let (total, best) = state.best.as_ref().ok_or_else(diverged)?;
-        debug_assert_eq!(state.run, *name);
-        let quality = Quality { flights: recipe.validations, total: *total, expert: self.expert()? };
-        Ok((self.export(best)?, quality))
+        let (total, best) = best.ok_or_else(diverged)?;
+        let quality = Quality { flights: recipe.validations, total, expert: self.expert()? };
+        Ok((self.export(&best)?, quality))
     }
 
     /// Returns the expert's mean total over the validation episodes, if there is an expert.
@@ -157,23 +138,17 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         recipe.world.expert(task).is_some().then(|| self.mean_total(&expert)).transpose()
     }
 
-    fn begin(&self) -> Checkpoint {
-        let Config { name, recipe, size } = self.config;
-        let mut weights = initialization::weights(size, name.architecture, name.seed);
+    fn initial_weights(&self) -> Vec<f32> {
+        let Config { recipe, architecture, size, seed, .. } = self.config;
+        let mut weights = initialization::weights(size, *architecture, *seed);
         if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.adjoint()) {
-            initialization::guess(
-                &mut weights,
-                size,
-                &derivative.initial_gains(),
-                recipe.scale(),
-                recipe.exchange,
-            );
+            let (gains, scale) = (derivative.initial_gains(), recipe.settings.scale);
+            initialization::guess(&mut weights, size, &gains, scale, recipe.exchange);
             for range in initialization::rows(size, &derivative.blocked_features()) {
                 weights[range].fill(0.0);
             }
         }
-        let adam = Adam::new(weights.len());
-        Checkpoint { run: name.clone(), epoch: 0, weights, adam, flown: Vec::new(), best: None }
+        weights
     }
 
     /// Runs an epoch of imitation and returns its mean loss.
@@ -181,29 +156,27 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         &self,
         imitate: &Imitation,
         epoch: usize,
-        state: &mut Checkpoint,
-        data: &mut Data,
+        state: &mut State,
+        data: &mut VecDeque<Vec<Trajectory>>,
     ) -> Result<f32> {
-        let Config { name, recipe, size } = self.config;
+        let Config { recipe, architecture, size, seed, .. } = self.config;
         if epoch == 0 || imitate.refresh > 0 {
-            data.flights.push_back(self.trajectories(imitate, epoch, &state.weights)?);
-            data.flown.push_back((epoch, state.weights.clone()));
+            let draft = self.config.draft(&state.weights);
+            data.push_back(imitation::flights(recipe, imitate, &draft, *seed, epoch)?);
         }
-        let flights = |data: &Data| data.flights.iter().map(Vec::len).sum::<usize>();
-        while imitate.refresh > 0 && data.flights.len() > 1 && flights(data) > imitate.flights {
-            data.flights.pop_front();
-            data.flown.pop_front();
+        let flights = |data: &VecDeque<Vec<Trajectory>>| data.iter().map(Vec::len).sum::<usize>();
+        while imitate.refresh > 0 && data.len() > 1 && flights(data) > imitate.flights {
+            data.pop_front();
         }
-        let pool: Vec<&Trajectory> = data.flights.iter().flatten().collect();
-        let draws = imitation::draws(recipe, imitate, (size.layers, size.taps), &pool, name.seed, epoch);
+        let pool = data.iter().flatten().collect();
+        let batches = imitation::batches(recipe, imitate, pool, *seed, epoch);
         let mut step = vec![0.0; state.weights.len()];
-        let (mut loss, count) = (0.0, draws.len());
-        for (index, draw) in draws.iter().enumerate() {
+        let (mut loss, count) = (0.0, batches.len());
+        for (index, batch) in batches.enumerate() {
             let progress = (epoch * count + index) as f32 / (recipe.epochs * count) as f32;
-            let net = Net::new(*size, Activation::Tanh, &state.weights);
-            loss +=
-                gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
-            initialization::freeze(&mut step, size, name.architecture);
+            let net = Net::new(*size, &state.weights);
+            loss += gradient(&net, &batch, &imitate.loss, &mut step) / count as f32;
+            initialization::freeze(&mut step, size, *architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / count as f64);
         }
@@ -217,10 +190,10 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     fn steps(
         &self,
         epoch: usize,
-        state: &mut Checkpoint,
+        state: &mut State,
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
-        let Config { name, recipe, size } = self.config;
+        let Config { recipe, architecture, size, .. } = self.config;
         let unseen = recipe.world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
         let mut step = vec![0.0; state.weights.len()];
         let mut loss = 0.0;
@@ -234,17 +207,11 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
                     step[range].fill(0.0);
                 }
             }
-            initialization::freeze(&mut step, size, name.architecture);
+            initialization::freeze(&mut step, size, *architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
             self.watcher.share((index + 1) as f64 / recipe.steps as f64);
         }
         Ok(loss)
-    }
-
-    /// Returns the episodes that an epoch of imitation adds.
-    fn trajectories(&self, imitate: &Imitation, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
-        let Config { name, recipe, .. } = self.config;
-        imitation::flights(recipe, imitate, &self.config.draft(weights), name.seed, epoch)
     }
 
     /// Returns the mean total score over the validation episodes, without online learning.
@@ -255,9 +222,9 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
 
     /// Returns the mean total score of a controller over the validation episodes.
     fn mean_total<'s>(&self, make: &(dyn Fn(&Episode<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
-        let Config { name, recipe, .. } = self.config;
+        let Config { recipe, seed, .. } = self.config;
         let totals: Vec<f64> = threads::try_map(recipe.validations, |index| {
-            let mut random = generator(name.seed, Purpose::Validation, index as u64);
+            let mut random = generator(*seed, Purpose::Validation, index as u64);
             let start = Episode::draw(&recipe.world, &recipe.condition, &mut random)?;
             Ok(start.run_unobserved(&recipe.settings.task, make(&start)?.as_mut())?.total())
         })?;
@@ -266,7 +233,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
 
     fn export(&self, weights: &[f32]) -> Result<ModelFile> {
         let Config { recipe, size, .. } = self.config;
-        let net = Net::new(*size, Activation::Tanh, weights);
+        let net = Net::new(*size, weights);
         let rule = recipe.learning(weights[1], net.folded_norm());
         let tidy: Vec<f32> = weights.iter().map(|&w| math::flush_subnormal(w)).collect();
         ModelFile::new(self.out, &recipe.header(*size, rule), &tidy)

@@ -117,60 +117,19 @@ impl Width {
             Kind::Baseline => kernel.run::<plain::Plain>(),
         }
     }
-
-    /// Multiplies and adds in registers for `rounds` rounds, fused if supported: the peak of the
-    /// processor. Returns the number of operations.
-    pub fn exert(self, rounds: u32) -> f64 {
-        match self.0 {
-            // SAFETY: as in `run`; all processors with AVX-512 support these.
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 if is_x86_feature_detected!("fma") => unsafe { x86::exert_avx512(rounds) },
-            // SAFETY: as in `run`, and the support was checked.
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 if is_x86_feature_detected!("fma") => unsafe { x86::exert_avx2(rounds) },
-            _ => self.run(Peak(rounds)),
-        }
-    }
-}
-
-/// Independent chains of multiplications and additions, more than a processor has in flight.
-const CHAINS: usize = 12;
-
-/// Unfused multiplications and additions.
-struct Peak(u32);
-
-impl Kernel for Peak {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<V: Vector>(self) -> f64 {
-        let mut sums = [V::splat(1.0); CHAINS];
-        let (factor, more) = (V::splat(std::hint::black_box(0.999)), V::splat(std::hint::black_box(0.001)));
-        for _ in 0..self.0 {
-            for sum in &mut sums {
-                *sum = sum.mul(factor).add(more);
-            }
-        }
-        let mut kept = [[0.0; LANES]; CHAINS];
-        for (kept, sum) in kept.iter_mut().zip(sums) {
-            sum.store(kept);
-        }
-        std::hint::black_box(&kept);
-        f64::from(self.0) * (2 * LANES * CHAINS) as f64
-    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
         __m128, __m256, __m512, _mm_add_ps, _mm_div_ps, _mm_loadu_ps, _mm_max_ps, _mm_min_ps, _mm_mul_ps,
-        _mm_set1_ps, _mm_storeu_ps, _mm_sub_ps, _mm256_add_ps, _mm256_div_ps, _mm256_fmadd_ps,
-        _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_storeu_ps,
-        _mm256_sub_ps, _mm512_add_ps, _mm512_div_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps,
-        _mm512_min_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+        _mm_set1_ps, _mm_storeu_ps, _mm_sub_ps, _mm256_add_ps, _mm256_div_ps, _mm256_loadu_ps, _mm256_max_ps,
+        _mm256_min_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_add_ps,
+        _mm512_div_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_set1_ps,
+        _mm512_storeu_ps, _mm512_sub_ps,
     };
 
-    use super::{CHAINS, Kernel, LANES, Lanes, Vector};
+    use super::{Kernel, LANES, Lanes, Vector};
 
     #[target_feature(enable = "avx512f")]
     pub fn avx512<K: Kernel>(kernel: K) -> K::Output {
@@ -279,32 +238,6 @@ mod x86 {
         _mm_min_ps,
         _mm_max_ps
     );
-
-    macro_rules! exert {
-        ($name:ident, $feature:literal, $width:literal, $splat:ident, $fused:ident, $store:ident) => {
-            #[target_feature(enable = $feature)]
-            pub fn $name(rounds: u32) -> f64 {
-                let mut sums = [$splat(1.0); CHAINS];
-                let factor = $splat(std::hint::black_box(0.999));
-                let more = $splat(std::hint::black_box(0.001));
-                for _ in 0..rounds {
-                    for sum in &mut sums {
-                        *sum = $fused(*sum, factor, more);
-                    }
-                }
-                let mut kept = [[0.0; $width]; CHAINS];
-                for (kept, sum) in kept.iter_mut().zip(sums) {
-                    // SAFETY: the target has room for this many numbers.
-                    unsafe { $store(kept.as_mut_ptr(), sum) };
-                }
-                std::hint::black_box(&kept);
-                f64::from(rounds) * (2 * $width * CHAINS) as f64
-            }
-        };
-    }
-
-    exert!(exert_avx512, "avx512f", 16, _mm512_set1_ps, _mm512_fmadd_ps, _mm512_storeu_ps);
-    exert!(exert_avx2, "avx2,fma", 8, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_storeu_ps);
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -406,14 +339,6 @@ mod tests {
         for width in Width::all() {
             let results = width.run(AllOperations(&a, &b)).map(|lanes| lanes.map(f32::to_bits));
             assert_eq!(results, expected, "{}", width.name());
-        }
-    }
-
-    #[test]
-    fn the_peak_counts_its_operations() {
-        for width in Width::all() {
-            let operations = width.exert(3);
-            assert!(operations == 3.0 * 2.0 * 12.0 * 16.0 || operations == 3.0 * 2.0 * 12.0 * 8.0);
         }
     }
 }

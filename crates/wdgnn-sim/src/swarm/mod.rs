@@ -2,14 +2,13 @@
 //!
 //! * [`in_memory`]: messages stay in memory, without faults; the fast path.
 //! * [`radio_swarm`]: frames cross a radio medium with faults. Its [`Robots`] are in this process
-//!   ([`native`]), emulated microcontrollers outside this crate, or a list of both.
+//!   ([`native`]) or emulated microcontrollers outside this crate.
 //!
 //! [`networks`] creates swarms from weight files; [`digest`] observes them.
 
 pub mod contact_log;
 pub mod digest;
 pub mod faulty_hardware;
-mod hybrid;
 pub mod in_memory;
 pub mod monitor;
 pub mod native;

@@ -105,19 +105,15 @@ impl<'a, T: SimTask> Network<'a, T> {
         self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, None, robots)
     }
 
-    /// Creates a swarm of `count` robots of which those from number `first` on are given.
-    ///
-    /// The given robots, such as emulated ones, carry this network. The robots before them are in
-    /// this process.
+    /// Creates a swarm of `count` given robots, such as emulated ones, that carry this network.
     pub fn elsewhere(
         &self,
         air: &RadioConfig<'_>,
         robots: Box<dyn Robots<T> + 'a>,
-        first: usize,
         count: usize,
         sealed: bool,
     ) -> Result<AnySwarm<'a, T>> {
-        self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, Some((robots, first)), count)
+        self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, Some(robots), count)
     }
 
     /// Checks that networks of these dimensions are supported on a profile.
@@ -146,7 +142,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         trust: Option<Trust>,
         sealed: bool,
         air: &'b RadioConfig<'b>,
-        there: Option<Elsewhere<'a, T>>,
+        there: Option<Box<dyn Robots<T> + 'a>>,
         count: usize,
     ) -> Result<AnySwarm<'a, T>> {
         air.faults.check_profile(self.profile, count)?;
@@ -168,21 +164,10 @@ impl<'a, T: SimTask> Network<'a, T> {
         let configs = || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(config)).collect();
         let adversary =
             Box::new(SwarmAdversary::<T, ModelOf<'a, T>>::new(config, self.profile, sealed, &air.key));
-        let native = || {
+        let robots = there.unwrap_or_else(|| {
             let key = sealed.then_some(&air.key);
-            let native = Native::<T, ModelOf<'a, T>>::new(configs(), self.profile, key, air.faults);
-            Box::new(native) as Box<dyn Robots<T> + 'a>
-        };
-        let robots = match there {
-            None => native(),
-            Some((there, 0)) => there,
-            Some((there, first)) => {
-                let mut here = native();
-                (first..count).for_each(|robot| here.kill(robot));
-                // Robots elsewhere take longer and start first.
-                Box::new(vec![there, here])
-            }
-        };
+            Box::new(Native::<T, ModelOf<'a, T>>::new(configs(), self.profile, key, air.faults))
+        });
         let mixed = other.map(|other| OtherModelRobots { common: other.shared(), drawn: others });
         let shared = config.shared();
         Ok(Box::new(RadioSwarm::new(robots, shared, mixed, adversary, air, self.learns(), count)))
@@ -286,9 +271,6 @@ where
     let start = (0..).zip(start.iter().copied());
     Box::new(InMemory::with_tables(config, profile, online, start))
 }
-
-/// Given robots, and the number of the first of them.
-type Elsewhere<'a, T> = (Box<dyn Robots<T> + 'a>, usize);
 
 /// Network in training, without a file.
 #[derive(Clone, Copy, Debug)]

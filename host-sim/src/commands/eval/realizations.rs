@@ -26,9 +26,9 @@ pub fn train<W: Environment>(
 ) -> Result<Vec<ModelFile>> {
     let train = |&architecture: &Architecture| {
         let size = W::Shapes::all()[0];
-        let config = Config::<W>::new(Recipe::named(recipe)?, architecture, size, seed);
+        let config = Config::<W> { recipe: Recipe::named(recipe)?, architecture, size, seed, weights: None };
         let out = Path::new(architecture.name());
-        let train = Train { config: &config, out, resume: None, watcher: &BarOnly(bar), stop };
+        let train = Train { config: &config, out, watcher: &BarOnly(bar), stop };
         train.run().map(|(model, _)| model)
     };
     Architecture::ALL.iter().map(train).collect()

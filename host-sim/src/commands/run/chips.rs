@@ -203,7 +203,7 @@ impl RunArguments {
                 "--fault rekey and --serial-ports cannot be combined: firmware/companion.py sends the next key",
             );
         }
-        self.scenario.check()
+        Ok(())
     }
 
     /// Runs the swarm on emulated boards and prints the result.
@@ -265,7 +265,6 @@ impl RunArguments {
             let lines = decoder.iter().flat_map(|decoder| decoder.lines(log));
             lines.for_each(|line| eprintln!("{robot:3} {line}"));
         };
-        let resolved = self.resolved(condition);
         if let Some(folder) = serial_ports {
             let logs = serve(&settings, folder)?;
             logs.iter().enumerate().for_each(|(robot, log)| print_log(robot, log));
@@ -276,13 +275,12 @@ impl RunArguments {
             outcome.robots.iter().enumerate().for_each(|(robot, result)| print_log(robot, &result.log));
             let output = Output::new(&outcome, key.is_some(), native, seconds, wall_seconds);
             if self.outputs.json {
-                let origin = self.scenario.origin(resolved.command("run"), model.describe());
-                print_json(&origin.with_faults(&self.faults.settings()), &output);
+                print_json(&self.origin(condition, model), &output);
             } else {
                 print(part, &outcome, &output);
             }
         }
-        self.scenario.save("run", &resolved)
+        Ok(())
     }
 }
 

@@ -141,7 +141,6 @@ impl RunArguments {
             return Err(Error::usage("--gateway cannot be combined with faults: the radio channel is real"));
         }
         self.check_no_recordings()?;
-        self.scenario.check()?;
         if self.profile() != Profile::Dot154 {
             return Err(Error::usage("--gateway needs --profile dot154"));
         }
@@ -164,17 +163,15 @@ impl RunArguments {
             chance: RandomState::new().hash_one(0),
         });
         let result = fly(port, &mut run, condition.ticks);
-        let resolved = self.resolved(condition);
         if result.is_ok() || (matches!(result, Err(Error::Interrupted)) && run.is_greeted()) {
             let output = Output::new(robots, real, key.is_some(), &run);
             if self.outputs.json {
-                print_json(&self.scenario.origin(resolved.command("run"), model.describe()), &output);
+                print_json(&self.origin(condition, model), &output);
             } else {
                 print(&output, real, &run);
             }
         }
-        result?;
-        self.scenario.save("run", &resolved)
+        result
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{RunArguments, RunResult, Target};
+use super::{RunArguments, RunResult};
 use crate::{
     commands::{capitalized, comparison, describe_link},
     controllers::{ONLINE, ONLINE_TITLE},
@@ -67,11 +67,7 @@ impl RunArguments {
     }
 
     pub(super) fn kind(&self) -> &'static str {
-        match self.target {
-            Target::Qemu(Some(_)) => "native and emulated",
-            _ if self.uses_qemu() => "emulated",
-            _ => "native",
-        }
+        if self.uses_qemu() { "emulated" } else { "native" }
     }
 
     pub(super) fn output(condition: &Scenario, result: &RunResult, twin: Option<&RunResult>) -> Output {
