@@ -50,6 +50,29 @@ pub trait Board: Clock + Sized {
     fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &TickReport<T::Command>);
 }
 
+#[cfg(feature = "nrf52")]
+mod nrf52;
+
+/// Defines a board with an nRF52 from its wiring: the items of [`nrf52::Wiring`].
+#[cfg(feature = "nrf52")]
+macro_rules! nrf52_board {
+    ($($wiring:item)*) => {
+        pub use super::nrf52::Sink;
+        use super::nrf52::{Led, Nrf52, Pin, Wiring};
+
+        /// This board.
+        pub type ThisBoard = Nrf52<Wires>;
+
+        /// Wiring of the board.
+        #[derive(Debug)]
+        pub struct Wires;
+
+        impl Wiring for Wires {
+            $($wiring)*
+        }
+    };
+}
+
 macro_rules! boards {
     ($($feature:literal: $folder:ident),+ $(,)?) => {
         $(
@@ -70,9 +93,6 @@ boards! {
     "board-feather-nrf52840": feather_nrf52840,
     "board-microbit-v2": microbit_v2,
 }
-
-#[cfg(feature = "nrf52")]
-mod nrf52;
 
 mod log;
 

@@ -37,13 +37,21 @@ fn page(root: &Path) -> Result<String, Box<dyn Error>> {
     let packed = miniz_oxide::deflate::compress_to_vec(&module, 10);
     // Digest that the page compares its own episode with.
     let native = wdgnn_live::check::digest()?;
-    let mut script = format!("const CORE = \"{}\";\nconst NATIVE = \"{native}\";\n", base64(&packed));
-    for name in SCRIPTS {
-        script += &read(&root.join("crates/wdgnn-live/page").join(name))?;
-    }
-    let styles: Result<String, _> = STYLES.iter().map(|name| read(&root.join(name))).collect();
-    let page = read(&root.join("crates/wdgnn-live/page/live.html"))?;
-    Ok(page.replace("/*{{style}}*/", &styles?).replace("/*{{script}}*/", &script))
+    let folder = root.join("crates/wdgnn-live/page");
+    let scripts: Result<String, _> = SCRIPTS.iter().map(|name| one_line(&folder.join(name))).collect();
+    let styles: Result<String, _> = STYLES.iter().map(|name| one_line(&root.join(name))).collect();
+    let constants = format!("const CORE = \"{}\"; const NATIVE = \"{native}\";", base64(&packed));
+    let page = one_line(&folder.join("live.html"))?;
+    let page = page.replace("/*{{style}}*/", &format!("\n{}\n", styles?));
+    Ok(page.replace("/*{{script}}*/", &format!("\n{constants}\n{}\n", scripts?)))
+}
+
+/// Content of a source file on one line, without comments.
+fn one_line(path: &Path) -> Result<String, Box<dyn Error>> {
+    let text = read(path)?;
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with("/* "));
+    Ok(lines.collect::<Vec<_>>().join(" ") + " ")
 }
 
 fn read(path: &Path) -> Result<String, Box<dyn Error>> {

@@ -1,17 +1,7 @@
 //! BBC micro:bit v2 (nRF52833), flashed by copying a file to its drive. The interface chip connects
 //! the serial line to USB.
 
-pub use super::nrf52::Sink;
-use super::nrf52::{Led, Nrf52, Pin, Wiring};
-
-/// micro:bit board.
-pub type ThisBoard = Nrf52<Microbit>;
-
-/// Wiring of the board.
-#[derive(Debug)]
-pub struct Microbit;
-
-impl Wiring for Microbit {
+nrf52_board! {
     const RX: Pin = Pin(1, 8);
     const TX: Pin = Pin(0, 6);
     /// The top left LED of the display: row pin high, column pin low.

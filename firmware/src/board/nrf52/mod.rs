@@ -69,8 +69,6 @@ pub trait Wiring {
     const LED: Led;
     /// Code of the output voltage in UICR.REGOUT0, for boards that must set it.
     const OUTPUT_VOLTAGE: Option<u32> = None;
-    /// Whether the board has the inductors of the DC/DC converter.
-    const DCDC: bool = true;
 }
 
 /// Robot hardware on a board with wiring `W`.

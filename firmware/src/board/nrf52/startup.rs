@@ -46,9 +46,8 @@ pub fn init<W: Wiring>(debug_port_open: bool) -> u32 {
     }
     // The cache hides the two wait states of the flash.
     NVMC.icachecnf().write(|w| w.set_cacheen(true));
-    if W::DCDC {
-        POWER.dcdcen().write(|w| w.set_dcdcen(true));
-    }
+    // All boards have the inductors of the DC/DC converter.
+    POWER.dcdcen().write(|w| w.set_dcdcen(true));
     // Radio and slot timing need the crystal oscillator.
     CLOCK.events_hfclkstarted().write_value(0);
     CLOCK.tasks_hfclkstart().write_value(1);

@@ -2,17 +2,7 @@
 //!
 //! The serial line is on the castellated edge.
 
-pub use super::nrf52::Sink;
-use super::nrf52::{Led, Nrf52, Pin, Wiring};
-
-/// nRF52840 Dongle board.
-pub type ThisBoard = Nrf52<Dongle>;
-
-/// Wiring of the board.
-#[derive(Debug)]
-pub struct Dongle;
-
-impl Wiring for Dongle {
+nrf52_board! {
     const RX: Pin = Pin(0, 15);
     const TX: Pin = Pin(0, 13);
     /// LED1, green, active low.
