@@ -218,6 +218,7 @@ fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, Py
     dict.set_item("task", header.task.task)?;
     dict.set_item("settings", header.task.numbers.to_vec())?;
     dict.set_item("interval", header.interval)?;
+    dict.set_item("lag", header.lag)?;
     let rule = &header.learning;
     let learning = PyDict::new(py);
     learning.set_item("step", rule.step)?;
@@ -283,5 +284,6 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
             adapts_gain: rule("adapts_gain")?.extract()?,
         },
         interval: field("interval")?.extract()?,
+        lag: field("lag")?.extract()?,
     })
 }

@@ -123,6 +123,8 @@ pub struct RobotConfig<M, T, P = Trust> {
     pub isolation: IsolationLimits,
     /// Conditions under which the robot slows down or stops.
     pub failsafe: Failsafe,
+    /// Lag of the body in seconds, see [`crate::estimation::body`]; 0 for a body without lag.
+    pub lag: f32,
 }
 
 /// Types of a robot, named by its configuration.
@@ -180,6 +182,7 @@ impl<M, T> RobotConfig<M, T> {
             max_state_age_ticks: MAX_STATE_AGE_TICKS,
             isolation: IsolationLimits::DEFAULT,
             failsafe: Failsafe::DEFAULT,
+            lag: 0.0,
         }
     }
 
@@ -204,6 +207,13 @@ impl<M, T> RobotConfig<M, T> {
             (self.exchange_interval, self.hold_ticks) =
                 (interval, held.saturating_mul(interval).saturating_sub(1));
         }
+        self
+    }
+
+    /// Sets the lag of the body in seconds.
+    #[must_use]
+    pub const fn with_lag(mut self, lag: f32) -> Self {
+        self.lag = lag;
         self
     }
 
@@ -266,6 +276,7 @@ impl<M, T, P> RobotConfig<M, T, P> {
             max_state_age_ticks: self.max_state_age_ticks,
             isolation: self.isolation,
             failsafe: self.failsafe,
+            lag: self.lag,
         }
     }
 
@@ -273,9 +284,19 @@ impl<M, T, P> RobotConfig<M, T, P> {
     #[must_use]
     #[inline]
     pub fn with_trust<Q>(self, trust: Q) -> RobotConfig<M, T, Q> {
-        let Self { agent, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe, .. } =
-            self;
-        RobotConfig { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe }
+        let Self {
+            agent, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe, lag, ..
+        } = self;
+        RobotConfig {
+            agent,
+            trust,
+            exchange_interval,
+            hold_ticks,
+            max_state_age_ticks,
+            isolation,
+            failsafe,
+            lag,
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use wdgnn_link::header::OBSTACLE_ONLY;
 
 use crate::{
     config::{RobotConfig, TrustPolicy},
-    estimation::{actuator_monitor::ActuatorMonitor, state_estimator::OwnTrack},
+    estimation::{actuator_monitor::ActuatorMonitor, body::BodyResponse, state_estimator::OwnTrack},
     safety::gate::{Surroundings, Verdict},
     tasks::RobotTask,
 };
@@ -61,6 +61,7 @@ pub struct Controller<M: Model, T: RobotTask> {
     pub(crate) past: StoredTime,
     pub(crate) own_track: OwnTrack<T>,
     pub(crate) monitor: ActuatorMonitor<T::Command>,
+    pub(crate) body: BodyResponse<T::Command>,
     /// Charge of the battery in percent, if known.
     pub(crate) battery: Option<u8>,
 }
@@ -82,6 +83,7 @@ where
             past: StoredTime::default(),
             own_track: OwnTrack::new(state),
             monitor: ActuatorMonitor::INITIAL,
+            body: BodyResponse(T::Command::ZERO),
             battery: None,
         }
     }

@@ -92,7 +92,7 @@ pub fn config_from_weights<'w, T: OnboardTask>(
     let task = T::from_constants(weights.check_task(T::ID)?);
     let header = &weights.header;
     let agent = Config::new(T::Shape::from_weights(weights)?, task, header.learning);
-    Ok(RobotConfig::new(agent).with_exchange_interval(header.interval.into()))
+    Ok(RobotConfig::new(agent).with_exchange_interval(header.interval.into()).with_lag(header.lag))
 }
 
 /// A robot at rest at the origin, from a weight file. With a sealed link, the robot is
@@ -147,6 +147,7 @@ mod tests {
             task: TaskSettings { task, numbers: Flocking::DEFAULT.constants() },
             learning: Learning::paper(1.0),
             interval: 1,
+            lag: 0.0,
         };
         let mut bytes = Aligned([0; BYTES]);
         weights::write(&header, &[0.5; FlockingNetwork::WEIGHT_COUNT], &mut bytes.0).unwrap();

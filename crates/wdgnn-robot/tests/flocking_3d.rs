@@ -33,6 +33,7 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
         task: TaskSettings { task: Space::ID, numbers: Space::SUMMED_FEATURES.constants() },
         learning: Learning::paper(0.1),
         interval: 1,
+        lag: 0.0,
     };
     let mut numbers = [0.0; WEIGHT_COUNT];
     numbers[1] = 1.0; // α_W

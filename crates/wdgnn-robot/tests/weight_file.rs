@@ -107,7 +107,6 @@ fn overflowing_counts_are_rejected() {
 fn unknown_codes_are_named() {
     let codes = [
         (5, 3, HeaderField::Activation),
-        (6, 1, HeaderField::Reserved),
         (7, 5, HeaderField::Scale),
         (96, 2, HeaderField::Learning),
         (97, 3, HeaderField::Learning),

@@ -35,6 +35,7 @@ fn header() -> Header {
             ..Learning::OFF
         },
         interval: 4,
+        lag: 0.06,
     }
 }
 

@@ -130,6 +130,7 @@ impl Training for Area {
             ball: 1.0,
             bias_step: 0.0,
             adapts_gain: false,
+            lag: 0.0,
         })
     }
 }

@@ -58,6 +58,7 @@ pub fn through() -> Result<f64> {
         scale: Scale::Closed,
         task: Flocking::MEAN_FEATURES,
         exchange: 1,
+        lag: 0.0,
     };
     let draw = |_: &mut _| (Flock::<2>::default(), Scenario::PAPER);
     let mut into = vec![0.0; numbers.len()];

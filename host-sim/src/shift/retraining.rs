@@ -69,7 +69,7 @@ impl Plan<'_> {
         let weights = model.weights();
         let size = Dimensions::of(&weights.header);
         let (scale, task) = (weights.header.scale, self.eval.task()?);
-        let exchange = weights.header.interval.into();
+        let (exchange, lag) = (weights.header.interval.into(), weights.header.lag);
         // Covers more than half of the episode.
         let through = Bptt { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
         let world = Flock::with(quirks);
@@ -82,7 +82,7 @@ impl Plan<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let draft = Draft { numbers: &numbers, size, scale, task, exchange };
+            let draft = Draft { numbers: &numbers, size, scale, task, exchange, lag };
             // The swarms differ from the measured ones.
             let number = (1 << 20) + step as u64;
             bptt::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;

@@ -3,7 +3,11 @@
 use wdgnn_core::model::shape::Dimensions;
 
 use super::recipe::Recipe;
-use crate::{recipe::Architecture, swarm::networks::Draft, world::Environment};
+use crate::{
+    recipe::Architecture,
+    swarm::networks::Draft,
+    world::{Environment, TrainingConfig},
+};
 
 /// Configuration of a training run.
 #[derive(Clone, Debug)]
@@ -21,7 +25,7 @@ impl<W: Environment> Config<W> {
     /// Returns a network with these weights for episodes.
     pub fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
         let Self { recipe, size, .. } = self;
-        let (scale, task, exchange) = (recipe.settings.scale, recipe.settings.task, recipe.exchange);
-        Draft { numbers, size: *size, scale, task, exchange }
+        let TrainingConfig { scale, task, lag, .. } = recipe.settings;
+        Draft { numbers, size: *size, scale, task, exchange: recipe.exchange, lag }
     }
 }

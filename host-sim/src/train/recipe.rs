@@ -151,6 +151,7 @@ impl<W: Environment> Recipe<W> {
             task: TaskSettings { task: W::Task::ID, numbers: self.settings.task.constants() },
             learning,
             interval: self.exchange as u16,
+            lag: self.settings.lag,
         }
     }
 

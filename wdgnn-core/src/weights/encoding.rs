@@ -18,6 +18,9 @@ const CLIPS_PER_UNIT: f32 = 10.0;
 /// Units per 1.0 of the bias step, which the file stores in thousandths.
 const STEPS_PER_UNIT: f32 = 1000.0;
 
+/// Units per second of the lag, which the file stores in steps of 2 ms.
+const LAGS_PER_SECOND: f32 = 500.0;
+
 /// Metrics and mixings in the order of their codes.
 const METRICS: [GradientMetric; 2] = [GradientMetric::Paper, GradientMetric::Euclidean];
 const MIXINGS: [Mixing; 3] = [Mixing::Alone, Mixing::Uniform, Mixing::Metropolis];
@@ -36,8 +39,9 @@ pub(super) fn write(header: &Header, count: usize, bytes: &mut [u8; HEADER_BYTES
     let flags = u8::from(learning.through_clamp) + 2 * u8::from(learning.adapts_gain);
     let bias_clip = (learning.bias_clip * CLIPS_PER_UNIT) as u8;
     let bias_step = (learning.bias_step * STEPS_PER_UNIT + 0.5) as u16;
+    let lag = (header.lag * LAGS_PER_SECOND + 0.5) as u8;
     let pair = |low: u16, high: u16| (u32::from(low) | u32::from(high) << 16).to_le_bytes();
-    let codes = [VERSION, header.activation as u8, 0, scale];
+    let codes = [VERSION, header.activation as u8, lag, scale];
     let words = [MAGIC, codes, factor.to_le_bytes(), pair(features, hidden), pair(outputs, task.task)]
         .into_iter()
         .chain(layers.map(|layer| pair(layer.taps, layer.features)))
@@ -53,7 +57,7 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
     let mut words = bytes.as_chunks().0.iter();
     let mut next = || words.next().copied().unwrap_or_default();
     let pair = |[a, b, c, d]: [u8; 4]| (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-    let (_magic, [_version, activation, reserved, scale]) = (next(), next());
+    let (_magic, [_version, activation, lag, scale]) = (next(), next());
     let factor = f32::from_le_bytes(next());
     let ((features, hidden), (outputs, task)) = (pair(next()), pair(next()));
     let layers = [(); MAX_LAYERS].map(|()| pair(next()));
@@ -62,9 +66,6 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
     let ([metric, mixing, flags, bias_clip], (interval, bias_step)) = (next(), pair(next()));
 
     let unknown = |field, code: u8| WeightsError::Mismatch { field, expected: 0, found: code.into() };
-    if reserved != 0 {
-        return Err(unknown(HeaderField::Reserved, reserved));
-    }
     let metric = *METRICS.get(usize::from(metric)).ok_or(unknown(HeaderField::Learning, metric))?;
     let mixing = *MIXINGS.get(usize::from(mixing)).ok_or(unknown(HeaderField::Learning, mixing))?;
     if flags > 3 {
@@ -90,7 +91,8 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
     let bias_clip = f32::from(bias_clip) / CLIPS_PER_UNIT;
     let local = Learning { through_clamp, bias_step, bias_clip, adapts_gain, ..Learning::OFF };
     let learning = Learning { step, cooling, ridge, ball, clip, metric, mixing, ..local };
+    let lag = f32::from(lag) / LAGS_PER_SECOND;
     let layers = layers.map(|(taps, features)| LayerDimensions { taps, features });
     let task = TaskSettings { task, numbers };
-    Ok(Header { activation, scale, features, hidden, outputs, layers, task, learning, interval })
+    Ok(Header { activation, scale, features, hidden, outputs, layers, task, learning, interval, lag })
 }

@@ -25,8 +25,6 @@ pub enum HeaderField {
     Task,
     /// Code of the activation.
     Activation,
-    /// Reserved byte, which must be 0.
-    Reserved,
     /// Code of the scale.
     Scale,
     /// Code of the learning rule.
@@ -82,11 +80,7 @@ impl core::fmt::Display for WeightsError {
                 write!(formatter, "the weight file has {found} bytes, {needed} are needed")
             }
             Self::Mismatch {
-                field:
-                    field @ (HeaderField::Activation
-                    | HeaderField::Reserved
-                    | HeaderField::Scale
-                    | HeaderField::Learning),
+                field: field @ (HeaderField::Activation | HeaderField::Scale | HeaderField::Learning),
                 found,
                 ..
             } => write!(formatter, "{field:?} has the code {found}, which this build does not know"),

@@ -45,4 +45,8 @@ pub struct Header {
     pub learning: Learning,
     /// Control ticks per exchange that the model was trained for.
     pub interval: u16,
+    /// Lag of the body in seconds, from a command to its effect; 0 for a point mass.
+    ///
+    /// Files store steps of 2 ms, up to 0.51 s.
+    pub lag: f32,
 }

@@ -79,6 +79,10 @@ where
         let was_blind = self.is_blind(config);
         self.agent.begin_tick(tick);
         self.uptime_ticks = self.uptime_ticks.saturating_add(1);
+        if config.lag > 0.0 {
+            let (elapsed, period) = (self.agent.elapsed_ticks(), config.agent.task.period());
+            self.body.follow(self.agent.executed_command(), elapsed, period, config.lag);
+        }
         let measurement = measurement.filter(|sensed| sensed.state.is_admissible());
         let Some(Measurement { state, age }) = measurement else {
             self.predict(config);
@@ -91,8 +95,11 @@ where
             self.agent.forget_history();
         }
         let previous_age = core::mem::replace(&mut self.state_age, age);
+        let is_measured = !config.trust.is_robust() || self.check_measurement(config, previous_age);
+        if is_measured && config.lag > 0.0 {
+            self.agent.set_state(task.lead(self.agent.state(), &self.body.0, config.lag));
+        }
         if config.trust.is_robust() {
-            self.check_measurement(config, previous_age);
             self.monitor_actuators(config);
         }
         true
@@ -123,8 +130,14 @@ where
     }
 
     /// Compares the measurement with the robot's own track. `previous_age` is the age of the state before it.
+    ///
+    /// Returns false if the sensor is frozen and the state is a prediction.
     #[inline(never)] // returns its stack before the next step
-    fn check_measurement<P: TrustPolicy>(&mut self, config: &RobotConfig<M, T, P>, previous_age: u32) {
+    fn check_measurement<P: TrustPolicy>(
+        &mut self,
+        config: &RobotConfig<M, T, P>,
+        previous_age: u32,
+    ) -> bool {
         let (task, tick, state) = (&config.agent.task, self.agent.tick(), *self.agent.state());
         let OwnTrack { state: track, stats, measured, tick: updated, updates, is_frozen } =
             &mut self.own_track;
@@ -132,7 +145,7 @@ where
         let silent_ticks = tick.saturating_sub(*updated);
         if *updates == 0 || silent_ticks == 0 || (silent_ticks > TRACK_TIMEOUT_TICKS && !repeated) {
             self.own_track = OwnTrack { tick, updates: 1, ..OwnTrack::new(state) };
-            return;
+            return true;
         }
         let before = task.predict(track, silent_ticks.min(TRACK_TIMEOUT_TICKS).saturating_sub(1));
         let mut new_stats = *stats;
@@ -143,7 +156,7 @@ where
             self.agent.set_state(*self.agent.previous_state());
             self.state_age = previous_age;
             self.predict(config);
-            return;
+            return false;
         }
         (*stats, *track, *updated, *updates) = (new_stats, filtered, tick, updates.saturating_add(1));
         let state = if is_plausible || *updates < CALIBRATION_UPDATES {
@@ -152,6 +165,7 @@ where
             task.velocity_from_positions(&state, stats)
         };
         self.agent.set_state(state);
+        true
     }
 
     /// Compares the motion since the previous tick with the command executed in it.

@@ -66,6 +66,14 @@ pub trait MotionModel: Task {
         self.predict(state, ticks)
     }
 
+    /// State whose changes follow commands without lag. The default is the state itself.
+    ///
+    /// `response` is the part of the commands that the body already executes. For a lag τ, an acceleration a and a velocity v,
+    /// these are p + τ v and v + τ a: they move like a point mass without lag.
+    fn lead(&self, state: &Self::State, _response: &Self::Command, _lag: f32) -> Self::State {
+        *state
+    }
+
     /// Command of a robot that does not follow its network: without neighbors, in a failsafe, or with an output that is not
     /// finite. The default is zero.
     fn fallback_command(&self, _own: &Self::State, _isolation: IsolationPhase) -> Self::Command {

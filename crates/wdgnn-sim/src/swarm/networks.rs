@@ -182,7 +182,8 @@ impl<'a, T: SimTask> Network<'a, T> {
             _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
         };
         let robot = RobotConfig::new(Config::new(model, self.task, learning))
-            .with_exchange_interval(weights.header.interval.into());
+            .with_exchange_interval(weights.header.interval.into())
+            .with_lag(weights.header.lag);
         let robot = match trust {
             Some(Trust::Robust) => robot.robust(),
             Some(Trust::AsTrained) | None => robot,
@@ -285,6 +286,8 @@ pub struct Draft<'a, T> {
     pub task: T,
     /// Control ticks per exchange.
     pub exchange: u32,
+    /// Lag of the body in seconds.
+    pub lag: f32,
 }
 
 impl<'a, T: SimTask> Draft<'a, T> {
@@ -305,7 +308,8 @@ impl<'a, T: SimTask> Draft<'a, T> {
                     Error::usage("the checkpoint holds a network of another shape; train without --resume")
                 })?;
                 let robot = RobotConfig::new(Config::new(model, draft.task, Learning::OFF));
-                let config = SwarmConfig { robot: robot.with_exchange_interval(draft.exchange), checksum: 0 };
+                let robot = robot.with_exchange_interval(draft.exchange).with_lag(draft.lag);
+                let config = SwarmConfig { robot, checksum: 0 };
                 Ok(exact(&config, Online::Off, start))
             }
         }

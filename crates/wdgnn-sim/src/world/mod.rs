@@ -157,6 +157,7 @@ pub trait Training: World {
             ball: 1.0,
             bias_step: 0.0,
             adapts_gain: false,
+            lag: 0.0,
         })
     }
 
@@ -193,6 +194,8 @@ pub struct TrainingConfig<T> {
     pub bias_step: f32,
     /// Whether robots adapt their gain to the observed effect of commands.
     pub adapts_gain: bool,
+    /// Lag of the body in seconds, over which robots predict their own state.
+    pub lag: f32,
 }
 
 /// Controller without a network.
@@ -233,6 +236,12 @@ pub trait Adjoint<W: World>: Send {
     /// Replaces the gradient of the states after a tick by that of the states before it. Adds to
     /// the gradient of the commands that took effect in the tick, `commands[their tick]`.
     fn step(&mut self, task: &W::Task, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]);
+
+    /// Goes back over the prediction of the states that robots use, over the `lag` of their bodies.
+    ///
+    /// Gets the gradient of the predicted states at a tick and adds to that of the commands before it.
+    /// The default adds nothing.
+    fn lead(&mut self, _task: &W::Task, _lag: f32, _tick: u32, _grad: &[f32], _commands: &mut [Vec<f32>]) {}
 
     /// Goes back through a robot's features.
     ///

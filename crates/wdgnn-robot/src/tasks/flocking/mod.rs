@@ -50,6 +50,11 @@ where
         Motion { position, velocity: velocity.plus(seconds, command) }
     }
 
+    fn lead(&self, state: &Motion<D>, response: &[f32; D], lag: f32) -> Motion<D> {
+        let Motion { position, velocity } = state;
+        Motion { position: position.plus(lag, velocity), velocity: velocity.plus(lag, response) }
+    }
+
     fn fallback_command(&self, own: &Motion<D>, isolation: IsolationPhase) -> [f32; D] {
         match isolation {
             IsolationPhase::Hold => [0.0; D],

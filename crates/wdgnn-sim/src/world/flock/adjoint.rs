@@ -24,12 +24,14 @@ pub struct FlockAdjoint<const D: usize> {
     dynamics: Option<SwarmDynamics<D>>,
     /// Gradient with respect to each actuator's state.
     acting: Vec<[f32; D]>,
+    /// Gradient with respect to each robot's modeled acceleration.
+    responses: Vec<[f32; D]>,
 }
 
 impl<const D: usize> FlockAdjoint<D> {
     /// Creates the adjoint for these dynamics.
     pub fn new(dynamics: Option<SwarmDynamics<D>>) -> Self {
-        Self { dynamics, acting: Vec::new() }
+        Self { dynamics, acting: Vec::new(), responses: Vec::new() }
     }
 }
 
@@ -62,6 +64,24 @@ where
                 let effect = dynamics.effect_back(tick, robot, &self.acting[robot]);
                 let commands = commands[commanded][robot * D..].iter_mut();
                 commands.zip(effect).for_each(|(grad, effect)| *grad += quickness * effect);
+            }
+        }
+    }
+
+    fn lead(&mut self, task: &Flocking<D>, lag: f32, tick: u32, grad: &[f32], commands: &mut [Vec<f32>]) {
+        if lag <= 0.0 {
+            return;
+        }
+        let share = task.period / (lag + task.period);
+        self.responses.resize(grad.len() / (2 * D), [0.0; D]);
+        let mut before = tick.checked_sub(1).map(|before| &mut commands[before as usize]);
+        for (robot, (grad, response)) in grad.chunks_exact(2 * D).zip(&mut self.responses).enumerate() {
+            for (axis, velocity) in grad[D..].iter().enumerate() {
+                response[axis] += lag * velocity;
+                if let Some(commands) = &mut before {
+                    commands[robot * D + axis] += share * response[axis];
+                }
+                response[axis] *= 1.0 - share;
             }
         }
     }

@@ -244,6 +244,7 @@ where
             ball: 20.0,
             bias_step: 0.015,
             adapts_gain: true,
+            lag: 0.0,
         };
         let ours = TrainingConfig {
             task: Flocking::<D>::SUMMED_FEATURES,
@@ -252,6 +253,7 @@ where
             ball: 1.0,
             bias_step: 0.0,
             adapts_gain: false,
+            lag: 0.0,
         };
         Some(match recipe {
             RecipeName::Through | RecipeName::Evolve => through,
