@@ -20,7 +20,8 @@ PCAP = bytes.fromhex("d4c3b2a1")
 # Bytes before and after a frame, by link type.
 LINK_TYPES = {147: (0, 0), 195: (10, 2), 230: (10, 0)}
 # Bytes of the header and of the tag, by first byte.
-SEALED = {0x01: (22, 8), 0x21: (17, 8), 0x31: (17, 8), 0x41: (8, 4), 0x51: (17, 8)}
+SEALED = {0x01: (22, 8), 0x21: (17, 8), 0x31: (17, 8), 0x41: (8, 4), 0x51: (17, 8), 0x61: (14, 8)}
+POSES = 0x61
 
 
 def frames(capture):
@@ -79,10 +80,22 @@ def open_sealed(frame, key, model, tick):
         # The header has the low 24 bits.
         sequence += round((4 * tick - sequence) / 2**24) * 2**24
     else:
-        model = struct.pack("<I", header["model"])
-    nonce = struct.pack("<HII", header["sender"], header["boot"], sequence) + bytes(3)
+        model = b"" if frame[0] == POSES else struct.pack("<I", header["model"])
+    kind = POSES if frame[0] == POSES else 0
+    nonce = struct.pack("<HIIBH", header["sender"], header["boot"], sequence, kind, 0)
     content = Ccm(key, tag_bytes).open(nonce, model + frame[:header_bytes], frame[header_bytes:])
     return None if content is None else frame[:header_bytes] + content
+
+
+def poses(frame):
+    """Robots with x and y in meters and heading in degrees."""
+    entries = zip(frame["robots"], frame["x"], frame["y"], frame["headings"])
+    text = ""
+    for robot, x, y, heading in entries:
+        if robot < 255:
+            degrees = (heading - 65536 * (heading >> 15)) * 360 / 65536
+            text += f", {robot} at {(x - 32768) / 1000:.3f} {(y - 32768) / 1000:.3f} {degrees:.2f}"
+    return text
 
 
 def read_key(path):
@@ -104,6 +117,9 @@ def main(source, key=None, model=None):
             print(f"{time}: refused")
             continue
         frame = wdgnn_frames.decode(name, data)
+        if "robots" in frame:
+            print(f"{time}: poses from {frame['sender']}{poses(frame)}")
+            continue
         if "state" not in frame:
             print(f"{time}: sealed or control frame of {len(data)} bytes")
             continue

@@ -64,6 +64,15 @@ fn print(time_us: u64, bytes: &mut [u8], secret: Option<&Secret>) {
         Ok(AnyFrame::EspNow(frame)) => ("espnow", frame.header.sender.get(), frame.state.0),
         Ok(AnyFrame::Esb32(frame)) => ("esb32", frame.header.sender.into(), frame.state.get()),
         Ok(AnyFrame::P2p57(frame)) => ("p2p57", frame.header.sender.get(), frame.state.get()),
+        Ok(AnyFrame::Poses(frame)) => {
+            print!("{seconds:.3} s: poses from {}", frame.header.sender.get());
+            for (robot, pose) in frame.poses() {
+                let ([x, y], degrees) = (pose.position, f64::from(pose.heading) * 360.0 / 65_536.0);
+                print!(", {robot} at {x:.3} {y:.3} {degrees:.2}");
+            }
+            println!();
+            return;
+        }
         other => {
             println!("{seconds:.3} s: {other:?}");
             return;

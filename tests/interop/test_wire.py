@@ -5,7 +5,7 @@ import pathlib
 import unittest
 
 from aes_ccm import Aes128, Ccm
-from wdgnn_wire import PROFILES, Beacon, Refused, Sealed, Shape
+from wdgnn_wire import PROFILES, Beacon, Refused, Sealed, SealedPoses, Shape
 
 GOLDEN = json.loads((pathlib.Path(__file__).parent / "vectors.json").read_text())
 SHAPE = Shape(**GOLDEN["shape"])
@@ -74,6 +74,20 @@ class GoldenFrames(unittest.TestCase):
                 read(receiver(vector), bytes(frame), vector["now"])
             frame[offset] ^= 0x80
         read(receiver(vector), bytes(frame), vector["now"])
+
+
+class GoldenPoses(unittest.TestCase):
+    def test_pose_frames_are_read_or_rejected_with_their_error(self):
+        self.assertGreater(len(GOLDEN["poses"]), 9)
+        for vector in GOLDEN["poses"]:
+            with self.subTest(vector["name"]):
+                codec, frame = SealedPoses(KEY), bytes.fromhex(vector["frame"])
+                for earlier in vector["before"]:
+                    codec.decode(bytes.fromhex(earlier), vector["now"])
+                try:
+                    self.assertEqual(codec.decode(frame, vector["now"]), vector["content"])
+                except Refused as refused:
+                    self.assertEqual(str(refused), vector["refused"])
 
 
 class AuthenticatedEncryption(unittest.TestCase):

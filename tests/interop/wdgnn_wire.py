@@ -378,3 +378,42 @@ class Sealed:
         """Sender that was silent for longest, if longer than `FORGET_TICKS`."""
         sender, (_, heard) = max(self.last.items(), key=lambda item: abs(now - item[1][1]))
         return sender if abs(now - heard) > FORGET_TICKS else None
+
+
+# kind, command, sender, boot, sequence, age
+POSE_HEADER = struct.Struct("<BBHIIH")
+POSE_KIND = 0x61
+POSES = 10
+NO_ROBOT = 255
+
+
+@dataclass
+class SealedPoses:
+    """Pose frames of a tracking system, with replay protection."""
+
+    key: bytes
+    next: int = 0
+
+    def decode(self, frame, now):
+        """Fields of the header, and the poses: robot, x and y in millimeters, heading in 1/65,536 of a turn."""
+        _check_length(frame, POSE_HEADER.size + 7 * POSES + 8)
+        kind, command, sender, boot, sequence, age = POSE_HEADER.unpack_from(frame)
+        if kind != POSE_KIND:
+            raise Refused("profile")
+        if not now - LATE_TICKS <= sequence <= now + GUARD_TICKS:
+            raise Refused("out-of-window")
+        header, rest = frame[: POSE_HEADER.size], frame[POSE_HEADER.size :]
+        nonce = struct.pack("<HII", sender, boot, sequence) + bytes((POSE_KIND, 0, 0))
+        content = Ccm(self.key, 8).open(nonce, header, rest)
+        if content is None:
+            raise Refused("forged")
+        robots, numbers = content[:POSES], struct.unpack_from(f"<{2 * POSES}H{POSES}h", content, POSES)
+        x, y, headings = numbers[:POSES], numbers[POSES : 2 * POSES], numbers[2 * POSES :]
+        entries = zip(robots, x, y, headings)
+        poses = [[robot, x - 32768, y - 32768, heading] for robot, x, y, heading in entries if robot != NO_ROBOT]
+        if poses:
+            if sequence < self.next <= now + GUARD_TICKS + 1:
+                raise Refused("replayed")
+            self.next = sequence + 1
+        names = {"command": command, "sender": sender, "boot": boot, "sequence": sequence, "age": age}
+        return names | {"poses": poses}

@@ -8,6 +8,14 @@ use std::{
 };
 
 use system_tests::{cargo_run, listener, run};
+use wdgnn_link::{
+    frames::{
+        PoseFrame, PoseHeader, U16Le, U32Le, encode,
+        poses::{POSE_BYTE, Pose},
+    },
+    security::{aes::Aes, pose_key::PoseKey},
+};
+use wdgnn_protocol::event::{Arrival, GatewayEvent, MAX_EVENT_LEN};
 use wdgnn_schema::{Format, describe};
 
 const KEY: &[u8] = b"a swarm's secret";
@@ -49,6 +57,35 @@ fn listeners_print_every_message_of_a_capture_open_and_sealed() {
     assert_listeners("espnow", 50, "flocking-espnow");
     assert_listeners("esb32", 80, "flocking-dot154");
     assert_listeners("p2p57", 40, "flocking-dot154");
+}
+
+#[test]
+fn listeners_print_poses_open_and_sealed() {
+    let mut frame = PoseFrame::new(PoseHeader {
+        kind: POSE_BYTE,
+        sender: U16Le::new(0xfffe),
+        sequence: U32Le::new(7),
+        ..PoseHeader::default()
+    });
+    frame.push(3, &Pose { position: [0.25, -1.5], heading: -0x2000 });
+    let mut bytes = [[0; 92]; 2];
+    let open = encode(&frame, &mut bytes[0]).unwrap();
+    let cipher = PoseKey::new(Aes::new(KEY.first_chunk().unwrap()), 0);
+    assert_eq!(cipher.seal(&frame, &mut bytes[1]), Some(92));
+    let [key, file] = ["poses.key", "poses.events"].map(|name| temporary(name).to_str().unwrap().to_owned());
+    fs::write(&key, KEY).unwrap();
+    for (frame, secret) in
+        [(&bytes[0][..open], &[][..]), (&bytes[1], &[&*key, "models/flocking-dot154.wdgnn"])]
+    {
+        let arrival = Arrival { time_us: 70_000, quality: None, slot: None };
+        let mut line = [0; MAX_EVENT_LEN];
+        let length = GatewayEvent::from_frame(arrival, frame).encode(&mut line).unwrap();
+        fs::write(&file, &line[..length]).unwrap();
+        let arguments = [&[&*file], secret].concat();
+        let python = run("python3", &[&["examples/listener/listener.py"], &arguments[..]].concat());
+        assert_eq!(listener(&arguments), python);
+        assert_eq!(python, "0.070 s: poses from 65534, 3 at 0.250 -1.500 -45.00\n");
+    }
 }
 
 #[test]

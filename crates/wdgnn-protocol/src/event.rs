@@ -27,7 +27,8 @@ use wdgnn_link::{
     error::FrameError,
     frames::{
         AnyFrame, CompactHeader, Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, Frame as _,
-        KeyUpdateFrame, P2p57Frame, SealedDot154Frame, decode, encode,
+        KeyUpdateFrame, P2p57Frame, PoseFrame, SealedDot154Frame, SealedPoseFrame, decode, encode,
+        poses::POSE_BYTE,
     },
     header::{PROTOCOL_VERSION, Profile},
     security::{key_update::KEY_UPDATE_BYTE, peer_auth::PROOF_MARK},
@@ -135,7 +136,7 @@ pub enum GatewayEvent<'a> {
         /// The frame.
         frame: &'a [u8],
     },
-    /// Key update or identity proof.
+    /// Key update, identity proof or poses.
     Control {
         /// Arrival of the frame.
         arrival: Arrival,
@@ -201,9 +202,13 @@ impl<'a> GatewayEvent<'a> {
                 | AnyFrame::SealedEsb32(_)
                 | AnyFrame::SealedP2p57(_),
             ) => Self::Sealed { arrival, frame },
-            Ok(AnyFrame::KeyUpdate(_) | AnyFrame::ShortKeyUpdate(_) | AnyFrame::IdentityProof { .. }) => {
-                Self::Control { arrival, frame }
-            }
+            Ok(
+                AnyFrame::KeyUpdate(_)
+                | AnyFrame::ShortKeyUpdate(_)
+                | AnyFrame::IdentityProof { .. }
+                | AnyFrame::Poses(_)
+                | AnyFrame::SealedPoses(_),
+            ) => Self::Control { arrival, frame },
             Err(reason) => Self::Rejected { arrival, reason, frame },
         }
     }
@@ -217,9 +222,9 @@ impl<'a> GatewayEvent<'a> {
         let arrival = Arrival { time_us, quality: Some(quality), slot: Some(slot) };
         match (frame.first().copied().unwrap_or_default(), frame.len()) {
             (DOT154, SealedDot154Frame::BYTES) => Self::Sealed { arrival, frame },
-            (KEY_UPDATE_BYTE, KeyUpdateFrame::<8>::BYTES) | (PROOF, MIN_PROOF_LEN..) => {
-                Self::Control { arrival, frame }
-            }
+            (KEY_UPDATE_BYTE, KeyUpdateFrame::<8>::BYTES)
+            | (PROOF, MIN_PROOF_LEN..)
+            | (POSE_BYTE, PoseFrame::BYTES | SealedPoseFrame::BYTES) => Self::Control { arrival, frame },
             (DOT154, _) => match decode(frame) {
                 Ok(message) => Self::Message { arrival, message: MessageFrame::Dot154(message) },
                 Err(reason) => Self::Rejected { arrival, reason, frame },

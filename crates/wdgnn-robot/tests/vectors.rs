@@ -4,6 +4,13 @@
 
 use crate::common::prelude::*;
 use serde_json::{Value, json};
+use wdgnn_link::{
+    frames::{
+        PoseFrame, PoseHeader, U16Le, U32Le,
+        poses::{POSE_BYTE, Pose, Switch},
+    },
+    security::pose_key::PoseKey,
+};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/interop/vectors.json");
 const KEY: Key = *b"a swarm's secret";
@@ -243,6 +250,97 @@ fn told(Numbered { boot, sequence, message }: &Numbered, parts: Payload) -> Valu
     })
 }
 
+/// Pose frame with three robots, or with a command alone.
+fn pose_frame(sequence: u32, poses: bool) -> PoseFrame {
+    let [boot, sequence] = [7, sequence].map(U32Le::new);
+    let (sender, age) = (U16Le::new(0xfffe), U16Le::new(1_234));
+    let mut frame = PoseFrame::new(PoseHeader { kind: POSE_BYTE, command: 3, sender, boot, sequence, age });
+    for (robot, position, heading) in
+        [(0, [0.0, 0.0], 0), (9, [1.234, -0.5], 0x4000), (2, [-99.0, 99.0], i16::MIN)]
+    {
+        assert!(!poses || frame.push(robot, &Pose { position, heading }));
+    }
+    frame
+}
+
+/// Vectors of pose frames, which have no profile.
+fn poses() -> Vec<Value> {
+    let key = |since| PoseKey::new(Aes::new(&KEY), since);
+    let sealed = |sequence, poses| {
+        let mut bytes = [0; 92];
+        assert_eq!(key(0).seal(&pose_frame(sequence, poses), &mut bytes), Some(92));
+        bytes.to_vec()
+    };
+    let good = sealed(NOW, true);
+    let mut list = vec![];
+    for (name, frame) in [("three robots", &good), ("a command alone", &sealed(NOW - 2, false))] {
+        let read = key(0).open(NOW, frame).expect(name);
+        let poses: Vec<Value> = read
+            .poses()
+            .map(|(robot, pose)| {
+                let [x, y] = pose.position.map(|meters| (1_000.0 * meters).round() as i32);
+                json!([robot, x, y, pose.heading])
+            })
+            .collect();
+        let age = read.header.age.get();
+        let told = json!({"command": read.header.command, "sender": read.header.sender.get(),
+            "boot": read.header.boot.get(), "sequence": read.header.sequence.get(), "age": age, "poses": poses});
+        list.push(json!({"name": name, "before": [], "now": NOW, "frame": hex(frame), "content": told}));
+    }
+    let flipped = |offset: usize| {
+        let mut frame = good.clone();
+        frame[offset] ^= 1;
+        frame
+    };
+    for (name, before, frame, reason) in [
+        ("an altered header", None, flipped(1), FrameError::Forged),
+        ("an altered pose", None, flipped(30), FrameError::Forged),
+        ("an altered tag", None, flipped(91), FrameError::Forged),
+        ("a byte too few", None, good[..91].to_vec(), FrameError::Truncated),
+        ("a byte too many", None, [&good[..], &[0]].concat(), FrameError::Trailing),
+        ("a repetition", Some(&good), good.clone(), FrameError::Replayed),
+        ("older poses", Some(&good), sealed(NOW - 1, true), FrameError::Replayed),
+        ("too old", None, sealed(NOW - 3, true), FrameError::OutOfWindow),
+        ("too early", None, sealed(NOW + 3, true), FrameError::OutOfWindow),
+    ] {
+        let mut receiver = key(0);
+        let before: Vec<_> =
+            before.into_iter().inspect(|frame| assert!(receiver.open(NOW, frame).is_ok())).collect();
+        assert_eq!(receiver.open(NOW, &frame), Err(reason), "{name}");
+        let before: Vec<_> = before.into_iter().map(|frame| hex(frame)).collect();
+        list.push(json!({"name": name, "before": before, "now": NOW, "frame": hex(&frame), "refused": reason.name()}));
+    }
+    list
+}
+
+#[test]
+fn recorded_poses_are_refused_unless_the_time_of_the_swarm_went_back() {
+    let bytes = |sequence| {
+        let mut bytes = [0; 92];
+        PoseKey::new(Aes::new(&KEY), 0).seal(&pose_frame(sequence, true), &mut bytes).map(|_| bytes)
+    };
+    let (old, new) = (bytes(99).unwrap(), bytes(5_000).unwrap());
+    let mut receiver = PoseKey::new(Aes::new(&KEY), 100);
+    assert_eq!(receiver.open(100, &old), Err(FrameError::OutOfWindow), "from before the start");
+    assert_eq!(receiver.authenticate(&old), None);
+    assert_eq!(receiver.authenticate(&new), Some(pose_frame(5_000, true).header.id()));
+    assert!(receiver.open(5_000, &new).is_ok());
+    assert!(receiver.open(120, &bytes(120).unwrap()).is_ok());
+    assert_eq!(receiver.authenticate(&new[..91]), None);
+    assert_eq!(bytes(u32::MAX), None, "the last sequence may occur twice");
+}
+
+#[test]
+fn the_newest_command_starts_or_stops_the_swarm() {
+    let (mut one, mut other) = (Switch::default(), Switch::default());
+    assert!(one.follow(200) && !one.is_on(), "a robot that starts takes every command");
+    one.toggle();
+    assert!(one.is_on() && other.follow(one.command()) && other.is_on());
+    other.toggle();
+    assert!(!other.is_on() && !other.follow(one.command()) && !other.is_on(), "an older command");
+    assert!(one.follow(other.command()) && !one.is_on());
+}
+
 fn all() -> Vec<Value> {
     fn open<E: Encoding + core::fmt::Debug>(profile: &'static str) -> Vec<Value> {
         Vectors { profile, sealed: false, link: Link::<E>::open, list: Vec::new() }.plain()
@@ -268,11 +366,11 @@ fn all() -> Vec<Value> {
 
 #[test]
 fn golden_frames_match_the_encodings() {
-    let list: Vec<String> = all().iter().map(|vector| format!("  {vector}")).collect();
+    let [list, poses] = [all(), poses()]
+        .map(|list| list.iter().map(|vector| format!("  {vector}")).collect::<Vec<_>>().join(",\n"));
     let (model, key) = (MODEL, hex(&KEY));
     let text = format!(
-        "{{\n\"shape\": {{\"state\": 4, \"taps\": 18, \"wide\": 48}},\n\"model\": {model},\n\"key\": \"{key}\",\n\"vectors\": [\n{}\n]\n}}\n",
-        list.join(",\n")
+        "{{\n\"shape\": {{\"state\": 4, \"taps\": 18, \"wide\": 48}},\n\"model\": {model},\n\"key\": \"{key}\",\n\"vectors\": [\n{list}\n],\n\"poses\": [\n{poses}\n]\n}}\n"
     );
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(PATH, &text).unwrap();

@@ -16,7 +16,8 @@ use postcard_schema::{
 };
 use wdgnn_link::frames::{
     Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, IdentityProofFrame, KeyUpdateFrame, P2p57Frame,
-    SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedP2p57Frame,
+    PoseFrame, SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedP2p57Frame,
+    SealedPoseFrame, poses::POSE_BYTE,
 };
 
 /// Language of a description.
@@ -187,6 +188,8 @@ fn frames() -> Vec<Frame> {
         Frame::new::<KeyUpdateFrame>("KeyUpdateFrame", 0xf1),
         Frame::new::<KeyUpdateFrame<4>>("ShortKeyUpdateFrame", 0xf1),
         Frame::new::<IdentityProofFrame>("IdentityProofFrame", 0xa1),
+        Frame::new::<PoseFrame>("PoseFrame", POSE_BYTE),
+        Frame::new::<SealedPoseFrame>("SealedPoseFrame", POSE_BYTE),
     ]
 }
 

@@ -5,14 +5,15 @@ use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, Frame, KeyUpdateFrame, P2p57Frame, SealedDot154Frame,
-    SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedP2p57Frame, decode, sealed,
+    Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, Frame, KeyUpdateFrame, P2p57Frame, PoseFrame,
+    SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedP2p57Frame,
+    SealedPoseFrame, decode, poses::POSE_BYTE, sealed,
 };
 use crate::{
     encoding::{Encoding, esb32::Esb32, exact::Exact, half::Dot154},
     error::FrameError,
     header::FrameId,
-    security::{ccm::BlockCipher, key_update::KEY_UPDATE_BYTE, peer_auth::PROOF_MARK},
+    security::{ccm::BlockCipher, key_update::KEY_UPDATE_BYTE, peer_auth::PROOF_MARK, pose_key},
 };
 
 /// Frame of any profile with the dimensions of the flocking network.
@@ -44,6 +45,10 @@ pub enum AnyFrame {
     KeyUpdate(KeyUpdateFrame),
     /// Next group key for one robot, with tags of four bytes (`esb32`).
     ShortKeyUpdate(KeyUpdateFrame<4>),
+    /// Poses of robots from a tracking system.
+    Poses(PoseFrame),
+    /// Sealed poses of robots.
+    SealedPoses(SealedPoseFrame),
     /// Proofs of the sender's identity. Their number varies, so the frame is not decoded further.
     IdentityProof {
         /// Address of the sender.
@@ -74,6 +79,7 @@ impl AnyFrame {
             ESB32 => Self::by_length(bytes, Self::Esb32, Self::SealedEsb32),
             P2P57 => Self::by_length(bytes, Self::P2p57, Self::SealedP2p57),
             KEY_UPDATE_BYTE => Self::by_length(bytes, Self::ShortKeyUpdate, Self::KeyUpdate),
+            POSE_BYTE => Self::by_length(bytes, Self::Poses, Self::SealedPoses),
             first if first & PROOF_MARK != 0 => match first ^ PROOF_MARK {
                 EXACT => Self::proof::<Exact>(bytes),
                 DOT154 | ESPNOW | P2P57 => Self::proof::<Dot154>(bytes),
@@ -115,6 +121,7 @@ impl AnyFrame {
         let first = *frame.first().ok_or(FrameError::TooShort)?;
         let inside = match if first == KEY_UPDATE_BYTE { KEY_UPDATE_BYTE } else { first & !PROOF_MARK } {
             KEY_UPDATE_BYTE => frame,
+            POSE_BYTE => return pose_key::unseal(cipher, &decode(frame)?).map(Self::Poses),
             EXACT => sealed::unseal::<Exact, B, 8>(cipher, model, now, frame)?,
             DOT154 | ESPNOW | P2P57 => sealed::unseal::<Dot154, B, 8>(cipher, model, now, frame)?,
             ESB32 => sealed::unseal::<Esb32, B, 4>(cipher, model, now, frame)?,

@@ -15,13 +15,15 @@
 //!
 //! The type parameters are the lists of numbers: [`Floats`] or [`Halves`]. Their defaults are the dimensions of the flocking
 //! network (F = 6, K = 3, O = 2). Every field has a fixed length, so a frame type has exactly one length.
-//! [`sealed`] has frames with encrypted content, [`control`] has frames that carry keys and proofs of identity.
+//! [`sealed`] has frames with encrypted content, [`control`] has frames that carry keys and proofs of identity,
+//! [`poses`] those of a tracking system.
 
 pub mod any;
 pub mod control;
 pub mod fixed;
 pub mod header;
 pub mod numbers;
+pub mod poses;
 pub mod profiles;
 pub mod sealed;
 
@@ -36,6 +38,7 @@ pub use control::{IdentityProofFrame, KeyUpdateFrame, Proof, Proofs};
 pub use fixed::{Bytes, F16, U16Le, U24Le, U32Le};
 pub use header::{CompactHeader, Esb32Header, ExactHeader};
 pub use numbers::{Floats, Halves, NumberList};
+pub use poses::{PoseFrame, PoseHeader, SealedPoseFrame};
 pub use profiles::{Dot154Frame, Esb32Frame, EspNowFrame, ExactFrame, P2p57Frame};
 pub use sealed::{
     SealedDot154Frame, SealedEsb32Frame, SealedEspNowFrame, SealedExactFrame, SealedFrame, SealedP2p57Frame,

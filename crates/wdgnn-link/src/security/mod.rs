@@ -26,6 +26,7 @@ pub mod key_ring;
 pub mod key_update;
 pub mod managed_keys;
 pub mod peer_auth;
+pub mod pose_key;
 pub mod replay;
 
 /// Whether a sender's address is its own.
