@@ -4,8 +4,11 @@
 //! x_i(t)                                                features      task.features
 //! z_k(t) = s · Σ_j z_{k-1}^{(j)}(t-1)                   graph shift   filter::aggregate
 //! u_i    = Rᵀ(α_D σ(Aᵀz + a) + α_W (Bᵀz + b) + β) + ρ   WD-GNN        model.infer
-//! B_i    ← mean_j(B_j) − γ_t ∇_B J_i                    learning      consensus_step, descend
+//! B_i    ← mean(B_i, B_j) − γ_t ∇J_i(B_i)               learning      consensus_step, descend
 //! ```
+//!
+//! The gradient is taken at the parameters before the mean, those of the last decision. These are lines
+//! 4 to 9 of Algorithm 1. Its centralized branch, lines 10 to 14, is not part of a robot; `wdgnn-sim` has it.
 
 use heapless::Vec;
 
@@ -109,7 +112,7 @@ where
         Message { sender, tick, degree, state, taps: *self.transmitted(), wide }
     }
 
-    /// Computes the command: features, delayed graph shift, WD-GNN, saturation.
+    /// Computes the command: features, delayed graph shift, WD-GNN, local adaptation if it is on, saturation.
     #[inline(never)] // returns its stack before the actuators are called
     pub fn decide<const N: usize>(
         &mut self,

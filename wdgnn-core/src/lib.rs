@@ -61,24 +61,33 @@
 //!
 //! | paper | line |
 //! |---|---|
-//! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#131), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#152), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#157) |
-//! | `relevantFeature`: features x of flocking | [`fourths = fourths.plus(inverse_4, &offset);`](../src/wdgnn_core/tasks/flocking/task.rs.html#65) |
+//! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#134), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#155), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#160) |
+//! | `relevantFeature`: features x of flocking | [`fourths = fourths.add_scaled(inverse_4, &offset);`](../src/wdgnn_core/tasks/flocking/task.rs.html#65) |
 //! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#126) |
 //! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#48) |
 //! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`activation.apply(&mut output);`](../src/wdgnn_core/model/deep.rs.html#106) |
 //! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#50) |
 //! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#78) |
-//! | `disgd`, first term: mean over the neighbors and the robot | [`Mixing::Uniform => mean_of_parts(wide, neighbors)`](../src/wdgnn_core/online/consensus.rs.html#46) |
-//! | `disgd`, second term: gradient step | [`*w -= z * f;`](../src/wdgnn_core/tensor/kernels.rs.html#175) |
+//! | `disgd`, first term: mean over the neighbors and the robot | [`mean(wide.numbers_mut(), neighbors)`](../src/wdgnn_core/online/consensus.rs.html#44) |
+//! | `disgd`, second term: gradient step | [`*first -= z * a;`](../src/wdgnn_core/tensor/kernels.rs.html#181) |
 //! | gradient of the local loss J of flocking | [`let factor = 2.0 * self.period / n;`](../src/wdgnn_core/tasks/flocking/task.rs.html#88) |
 //!
-//! To change the mixing rule, add a variant to [`online::Mixing`] and a line to the `match` in
-//! [`consensus_step`].
+//! To change the mixing rule, append a variant to [`online::Mixing`] and its `ALL`, and add a line to
+//! the `match` in [`consensus_step`].
 //!
 //! [`consensus_step`]: online::consensus::consensus_step
 //!
-//! Two differences from the paper: tap k is delayed by k exchanges ([`filter`]), and ridge, ball
-//! and clip may limit learning ([`online::Learning`]). [`online::Learning::paper`] is the paper's rule.
+//! A *tick* is one control period. An *exchange* is a tick in which robots send messages; taps advance
+//! by one hop per exchange.
+//!
+//! Differences from the paper:
+//!
+//! * Tap k is delayed by k exchanges ([`filter`]).
+//! * Distances in the features of flocking have a floor, layers and readout have biases, and sums over
+//!   neighbors can be scaled ([`filter::scale`]).
+//! * The gradient is zero where a command is saturated. Parameters that are zero offline stay zero, and
+//!   parameters that are not admissible are reset.
+//! * Ridge, ball, clip, cooling and local adaptation are optional; [`online::Learning::paper`] has none.
 //!
 //! # Other crates
 //!

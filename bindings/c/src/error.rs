@@ -207,7 +207,7 @@ impl From<WeightsError> for Error {
         match error {
             WeightsError::NotWeights => Self::NotWeights,
             WeightsError::Version { .. } => Self::WeightsVersion,
-            WeightsError::Truncated { .. } => Self::WeightsTruncated,
+            WeightsError::Length { .. } => Self::WeightsTruncated,
             WeightsError::Checksum => Self::WeightsChecksum,
             WeightsError::NotAdmissible => Self::WeightsInvalidNumber,
             WeightsError::Misaligned => Self::WeightsMisaligned,

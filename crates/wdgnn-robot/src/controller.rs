@@ -165,7 +165,7 @@ where
             level: config.failsafe.level(self.state_age, self.battery),
             isolation: config.isolation.phase(self.isolated_ticks),
         };
-        surroundings.guard(neighbors.states(), self.agent.output())
+        surroundings.guard(neighbors.states(), self.agent.unsaturated())
     }
 
     /// Learns: local adaptation and Algorithm 1. A blind robot learns nothing.

@@ -40,7 +40,7 @@ where
 {
     assert!(node.agent_mut().set_wide(wide));
     node.decide();
-    *node.agent().output()
+    *node.agent().unsaturated()
 }
 
 /// Local loss of a node that executes `command`.
@@ -66,7 +66,7 @@ where
         let mut wide = offline;
         wide.numbers_mut()[index] += change;
         infer(node, &wide);
-        let command = TASK.saturate(node.agent().output());
+        let command = TASK.saturate(node.agent().unsaturated());
         f64::from(loss(node, &command))
     };
     let count = offline.numbers().len();
@@ -156,7 +156,7 @@ fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
     let mut node = flying(Folded::new(network_around([200.0, -4.0]), GradientMetric::Euclidean), rule);
     let offline = *node.config().agent.model.offline();
     infer(&mut node, &offline);
-    let command = TASK.saturate(node.agent().output());
+    let command = TASK.saturate(node.agent().unsaturated());
     assert_eq!(command[0], TASK.limit);
     let slope = |axis: usize| {
         let at = |change: f32| {

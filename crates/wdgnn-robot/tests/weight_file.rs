@@ -60,8 +60,8 @@ fn truncated_files_are_rejected() {
     for length in 0..BYTES {
         let expected = match length {
             0..4 => WeightsError::NotWeights,
-            4..HEADER_BYTES => WeightsError::Truncated { needed: HEADER_BYTES + 4, found: length },
-            _ => WeightsError::Truncated { needed: BYTES, found: length },
+            4..HEADER_BYTES => WeightsError::Length { needed: HEADER_BYTES + 4, found: length },
+            _ => WeightsError::Length { needed: BYTES, found: length },
         };
         assert_eq!(open(&WEIGHTS[..length]), Err(expected));
     }
@@ -72,7 +72,7 @@ fn extended_files_are_rejected() {
     let mut long = WEIGHTS.to_vec();
     for _ in 0..64 {
         long.push(0);
-        assert_eq!(open(&long), Err(WeightsError::Truncated { needed: BYTES, found: long.len() }));
+        assert_eq!(open(&long), Err(WeightsError::Length { needed: BYTES, found: long.len() }));
     }
 }
 
@@ -86,7 +86,7 @@ fn flipped_bits_are_rejected() {
             match (offset, open(&file)) {
                 (0..4, outcome) => assert_eq!(outcome, Err(WeightsError::NotWeights)),
                 (4, outcome) => assert_eq!(outcome, Err(WeightsError::Version { found })),
-                (104..108, outcome) => assert!(matches!(outcome, Err(WeightsError::Truncated { .. }))),
+                (104..108, outcome) => assert!(matches!(outcome, Err(WeightsError::Length { .. }))),
                 (_, outcome) => assert_eq!(outcome, Err(WeightsError::Checksum), "bit {bit} of {offset}"),
             }
         }
@@ -98,7 +98,7 @@ fn overflowing_counts_are_rejected() {
     for count in [u32::MAX, u32::MAX / 4, u32::MAX / 4 + 1, 1 << 30, 17, 19] {
         assert!(matches!(
             Weights::open(&with(104, &count.to_le_bytes()).0),
-            Err(WeightsError::Truncated { found: BYTES, .. })
+            Err(WeightsError::Length { found: BYTES, .. })
         ));
     }
 }
@@ -190,7 +190,7 @@ fn differing_later_layers_are_named() {
     assert_eq!(outcome([3, 0, 9, 0]), named(HeaderField::LayerFeatures, 2, 9));
     // The dimensions agree, but the numbers of the second layer are missing.
     let needed = 4 * Two::WEIGHT_COUNT;
-    assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Truncated { needed, found: 72 }));
+    assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Length { needed, found: 72 }));
 }
 
 #[test]

@@ -68,8 +68,8 @@ impl<M: Model, T: Task> Agent<M, T> {
         now.as_ref()
     }
 
-    /// Raw output of the network and the local adaptation, before saturation.
-    pub fn output(&self) -> &T::Command {
+    /// Command before saturation: output of the network after the local adaptation.
+    pub fn unsaturated(&self) -> &T::Command {
         &self.output
     }
 

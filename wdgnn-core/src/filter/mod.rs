@@ -13,7 +13,7 @@
 //!
 //! The paper prints `S_t S_{t-1} … S_{t-k} X_{t-k}` in eq. `delayedGraphFilter`, one S more. Its tap 0
 //! would be `S_t X_t`, the sum of the neighbors' present signals. That contradicts eq. `graphConv`,
-//! and no exchange could deliver it in time. This crate therefore follows eq. `graphConv`.
+//! and it would need a second exchange within the tick. This crate therefore follows eq. `graphConv`.
 
 use core::{fmt::Debug, iter};
 

@@ -53,7 +53,7 @@ pub trait Model {
     fn descend(&self, wide: &mut Self::Wide, taps: &Self::Taps, factor: &Self::Factor, step: f32);
 }
 
-/// GradientMetric of the folded learning rule.
+/// Matrix M in the update of the folded parameters C. Models are built with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -62,4 +62,9 @@ pub enum GradientMetric {
     Paper,
     /// The identity: plain gradient descent in C.
     Euclidean,
+}
+
+impl GradientMetric {
+    /// All metrics, in the order of their codes in weight files.
+    pub const ALL: &'static [Self] = &[Self::Paper, Self::Euclidean];
 }

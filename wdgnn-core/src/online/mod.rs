@@ -32,6 +32,11 @@ pub enum Mixing {
     Metropolis,
 }
 
+impl Mixing {
+    /// All rules, in the order of their codes in weight files.
+    pub const ALL: &'static [Self] = &[Self::Alone, Self::Uniform, Self::Metropolis];
+}
+
 /// Settings of online learning. The weight file carries those that its network was tuned for.
 ///
 /// `wide(t+1) = Π[ mix(wide_i, wide_j) − γ_t (∇J_i + ridge · (wide_i − wide†)) ]`, where Π projects
@@ -58,7 +63,7 @@ pub struct Learning {
     pub ball: f32,
     /// Largest mixed difference to a neighbor, relative to the offline norm; 0 for no limit.
     pub clip: f32,
-    /// GradientMetric of the folded rule.
+    /// Metric with which models of this file are built.
     pub metric: GradientMetric,
     /// Weights of the averaging.
     pub mixing: Mixing,

@@ -53,7 +53,7 @@ impl ParamRange {
     }
 
     /// Number of elements of a list of this `length` in this range.
-    pub fn count(&self, length: u16) -> usize {
+    pub fn count_within(&self, length: u16) -> usize {
         usize::from(self.to.min(length).saturating_sub(self.from))
     }
 

@@ -21,10 +21,6 @@ const STEPS_PER_UNIT: f32 = 1000.0;
 /// Units per second of the lag, which the file stores in steps of 2 ms.
 const LAGS_PER_SECOND: f32 = 500.0;
 
-/// Metrics and mixings in the order of their codes.
-const METRICS: [GradientMetric; 2] = [GradientMetric::Paper, GradientMetric::Euclidean];
-const MIXINGS: [Mixing; 3] = [Mixing::Alone, Mixing::Uniform, Mixing::Metropolis];
-
 /// Writes a header for `count` weights.
 pub(super) fn write(header: &Header, count: usize, bytes: &mut [u8; HEADER_BYTES]) {
     let Header { features, hidden, outputs, layers, task, learning, interval, .. } = *header;
@@ -66,8 +62,9 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
     let ([metric, mixing, flags, bias_clip], (interval, bias_step)) = (next(), pair(next()));
 
     let unknown = |field, code: u8| WeightsError::Mismatch { field, expected: 0, found: code.into() };
-    let metric = *METRICS.get(usize::from(metric)).ok_or(unknown(HeaderField::Learning, metric))?;
-    let mixing = *MIXINGS.get(usize::from(mixing)).ok_or(unknown(HeaderField::Learning, mixing))?;
+    let metric =
+        *GradientMetric::ALL.get(usize::from(metric)).ok_or(unknown(HeaderField::Learning, metric))?;
+    let mixing = *Mixing::ALL.get(usize::from(mixing)).ok_or(unknown(HeaderField::Learning, mixing))?;
     if flags > 3 {
         return Err(unknown(HeaderField::Learning, flags));
     }

@@ -43,8 +43,8 @@ pub enum WeightsError {
         /// Version of the file.
         found: u8,
     },
-    /// The length differs from the one that the header states.
-    Truncated {
+    /// The file, or the buffer to write to, has another length than needed.
+    Length {
         /// Required bytes.
         needed: usize,
         /// Available bytes.
@@ -76,7 +76,7 @@ impl core::fmt::Display for WeightsError {
             Self::Version { found } => {
                 write!(formatter, "weight file version {found} is unknown (this build reads {VERSION})")
             }
-            Self::Truncated { needed, found } => {
+            Self::Length { needed, found } => {
                 write!(formatter, "the weight file has {found} bytes, {needed} are needed")
             }
             Self::Mismatch {

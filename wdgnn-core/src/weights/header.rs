@@ -47,6 +47,6 @@ pub struct Header {
     pub interval: u16,
     /// Lag of the body in seconds, from a command to its effect; 0 for a point mass.
     ///
-    /// Files store steps of 2 ms, up to 0.51 s.
+    /// `wdgnn-robot` predicts states over it; this crate only stores it, in steps of 2 ms up to 0.51 s.
     pub lag: f32,
 }

@@ -53,6 +53,7 @@ pub struct Aligned<T: ?Sized>(pub T);
 ///     task: TaskSettings { task: 1, numbers: [0.0; 8] },
 ///     learning: Learning::paper(1.0),
 ///     interval: 1,
+///     lag: 0.0,
 /// };
 /// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::WEIGHT_COUNT + 4]);
 /// weights::write(&header, &[0.25; Net::WEIGHT_COUNT], &mut file.0)?;
@@ -88,7 +89,7 @@ impl<'w> Weights<'w> {
         if !bytes.starts_with(&MAGIC) {
             return Err(WeightsError::NotWeights);
         }
-        let too_short = |needed| WeightsError::Truncated { needed, found: bytes.len() };
+        let too_short = |needed| WeightsError::Length { needed, found: bytes.len() };
         let version = *bytes.get(MAGIC.len()).ok_or(too_short(HEADER_BYTES + 4))?;
         if version != VERSION {
             return Err(WeightsError::Version { found: version });
@@ -145,10 +146,8 @@ where
             expect(field, taps, found.taps.into())?;
             expect(HeaderField::LayerFeatures, features, found.features.into())?;
         }
-        Self::from_numbers(weights.numbers, header.activation, header.scale).ok_or(WeightsError::Truncated {
-            needed: 4 * Self::WEIGHT_COUNT,
-            found: 4 * weights.numbers.len(),
-        })
+        Self::from_numbers(weights.numbers, header.activation, header.scale)
+            .ok_or(WeightsError::Length { needed: 4 * Self::WEIGHT_COUNT, found: 4 * weights.numbers.len() })
     }
 }
 
@@ -163,7 +162,7 @@ fn expect(field: HeaderField, expected: usize, found: usize) -> Result<(), Weigh
 /// Writes a weight file into `out` and returns its length.
 ///
 /// # Errors
-/// [`WeightsError::Truncated`] if `out` has fewer than `HEADER_BYTES + 4 · numbers.len() + 4`
+/// [`WeightsError::Length`] if `out` has fewer than `HEADER_BYTES + 4 · numbers.len() + 4`
 /// bytes. [`WeightsError::NotAdmissible`] if a number is not admissible. [`WeightsError::Mismatch`]
 /// if a header field has no valid code.
 pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, WeightsError> {
@@ -174,7 +173,7 @@ pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, 
         return Err(WeightsError::NotAdmissible);
     }
     let (needed, found) = (HEADER_BYTES + 4 * numbers.len() + 4, out.len());
-    let too_small = WeightsError::Truncated { needed, found };
+    let too_small = WeightsError::Length { needed, found };
     let out = out.get_mut(..needed).ok_or(too_small)?;
     let (covered, stored) = out.split_last_chunk_mut::<4>().ok_or(too_small)?;
     let (header, body) = covered.split_first_chunk_mut().ok_or(too_small)?;

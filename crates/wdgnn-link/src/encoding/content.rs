@@ -83,7 +83,7 @@ pub(super) fn read_halves<'a, S, L: DelayLines, W: Tensor>(
     payload: Payload,
     numbers: &'a [u8],
 ) -> Result<&'a [u8], FrameError> {
-    let taps = 2 * payload.taps.count(L::LEN as u16);
+    let taps = 2 * payload.taps.count_within(L::LEN as u16);
     let (mut taps, numbers) = numbers.split_at_checked(taps).ok_or(FrameError::Truncated)?;
     let wide = payload.wide.of_mut(message.wide.numbers_mut());
     let (bytes, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(FrameError::Truncated)?;

@@ -119,7 +119,7 @@ impl Encoding for Esb32 {
             piece: piece | obstacle,
         };
         let wide = payload.wide.of(wide.numbers());
-        let used = payload.taps.count(L::LEN as u16) + wide.len();
+        let used = payload.taps.count_within(L::LEN as u16) + wide.len();
         let mut writer = Writer::new(&header, buffer)?;
         writer.halves(state.to_array().as_ref())?;
         // One of taps and wide parameters is empty; zeros fill the piece.

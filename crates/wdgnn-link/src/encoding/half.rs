@@ -115,7 +115,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
 
     /// Length of a frame with these wide parameters.
     fn length<S: State, L: DelayLines>(run: ParamRange) -> usize {
-        Self::min_len::<S, L>() + 2 * run.count(u16::MAX)
+        Self::min_len::<S, L>() + 2 * run.count_within(u16::MAX)
     }
 }
 

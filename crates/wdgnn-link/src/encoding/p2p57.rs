@@ -61,7 +61,8 @@ impl P2p57 {
     }
 
     fn length<S: State>(payload: Payload) -> usize {
-        HEADER_LEN + 2 * (S::Array::LEN + payload.taps.count(u16::MAX) + payload.wide.count(u16::MAX))
+        HEADER_LEN
+            + 2 * (S::Array::LEN + payload.taps.count_within(u16::MAX) + payload.wide.count_within(u16::MAX))
     }
 }
 

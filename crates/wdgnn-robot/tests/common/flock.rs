@@ -174,7 +174,7 @@ where
         self.end_receive();
         let (command, verdict) = self.decide();
         self.set_executed_command(None);
-        TickResult { output: *self.agent().output(), command, verdict, consensus: self.learn() }
+        TickResult { output: *self.agent().unsaturated(), command, verdict, consensus: self.learn() }
     }
 }
 

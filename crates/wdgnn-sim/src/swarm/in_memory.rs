@@ -195,7 +195,7 @@ fn learn_centrally<M, T>(
     let Some(first) = agents.first() else { return };
     let mut wide = *first.wide();
     let states: Vec<T::State> = agents.iter().map(|agent| *agent.state()).collect();
-    let outputs: Vec<T::Command> = agents.iter().map(|agent| *agent.output()).collect();
+    let outputs: Vec<T::Command> = agents.iter().map(|agent| *agent.unsaturated()).collect();
     let gradients = rule(&config.task, &states, &outputs, commands, config.learning.through_clamp);
     for (agent, gradient) in agents.iter().zip(&gradients) {
         config.model.descend(&mut wide, agent.taps(), &config.model.gradient(gradient), step);

@@ -31,7 +31,7 @@ impl<const D: usize> Motion<D> {
     where
         [f32; D]: SpatialVector,
     {
-        Self { position: self.position.plus(seconds, &self.velocity), velocity: self.velocity }
+        Self { position: self.position.add_scaled(seconds, &self.velocity), velocity: self.velocity }
     }
 }
 
@@ -69,8 +69,8 @@ pub trait SpatialVector: Array {
     #[must_use]
     fn zip(&self, other: &Self, join: impl Fn(f32, f32) -> f32) -> Self;
 
-    /// Sum over the axes, in order.
-    fn sum(&self) -> f32;
+    /// Sum of the components, in order.
+    fn component_sum(&self) -> f32;
 
     /// `self − other`.
     #[must_use]
@@ -82,14 +82,14 @@ pub trait SpatialVector: Array {
     /// `self + factor · other`.
     #[must_use]
     #[inline]
-    fn plus(&self, factor: f32, other: &Self) -> Self {
+    fn add_scaled(&self, factor: f32, other: &Self) -> Self {
         self.zip(other, |a, b| a + factor * b)
     }
 
     /// Scalar product.
     #[inline]
     fn dot(&self, other: &Self) -> f32 {
-        self.zip(other, |a, b| a * b).sum()
+        self.zip(other, |a, b| a * b).component_sum()
     }
 
     /// Euclidean length.
@@ -110,7 +110,7 @@ impl SpatialVector for [f32; 2] {
     }
 
     #[inline]
-    fn sum(&self) -> f32 {
+    fn component_sum(&self) -> f32 {
         let [x, y] = self;
         x + y
     }
@@ -127,7 +127,7 @@ impl SpatialVector for [f32; 3] {
     }
 
     #[inline]
-    fn sum(&self) -> f32 {
+    fn component_sum(&self) -> f32 {
         let [x, y, z] = self;
         x + y + z
     }

@@ -62,8 +62,8 @@ where
             let inverse_4 = inverse_2 * inverse_2;
             let drift = own.velocity.minus(&neighbor.velocity);
             velocities = velocities.zip(&drift, |sum, v| sum + v);
-            fourths = fourths.plus(inverse_4, &offset);
-            squares = squares.plus(inverse_2, &offset);
+            fourths = fourths.add_scaled(inverse_4, &offset);
+            squares = squares.add_scaled(inverse_2, &offset);
         }
         let mut sums = Self::Features::from_slice([velocities, fourths, squares].as_flattened());
         if self.normalized {
@@ -124,7 +124,7 @@ where
         neighbors: impl Iterator<Item = &'a Motion<D>>,
         command: &[f32; D],
     ) -> ([f32; D], f32) {
-        let next = own.velocity.plus(self.period, command);
+        let next = own.velocity.add_scaled(self.period, command);
         let mut sum = next;
         let mut n = 1.0;
         for neighbor in neighbors {

@@ -15,10 +15,10 @@ fn loss<const D: usize>(
 where
     [f32; D]: SpatialVector,
 {
-    let next = own.velocity.plus(task.period, command);
+    let next = own.velocity.add_scaled(task.period, command);
     let velocities = || neighbors.iter().map(|neighbor| neighbor.velocity).chain([next]);
     let n = 1.0 + neighbors.len() as f32;
-    let mean = velocities().fold([0.0; D], |sum, v| sum.plus(1.0, &v)).map(|sum| sum / n);
+    let mean = velocities().fold([0.0; D], |sum, v| sum.add_scaled(1.0, &v)).map(|sum| sum / n);
     velocities().map(|v| v.minus(&mean)).fold(0.0, |sum, off| sum + off.dot(&off)) / n
 }
 

@@ -109,7 +109,7 @@ where
     let distance = math::sqrt(squared);
     let distance = if distance > REPULSION_FLOOR_METERS { distance } else { REPULSION_FLOOR_METERS };
     let force = task.strength * (1.0 / distance - 1.0 / task.repulsion) / distance;
-    output.plus(force, &offset)
+    output.add_scaled(force, &offset)
 }
 
 /// Acceleration that separates two robots if both apply it.
@@ -152,7 +152,7 @@ where
     } else {
         approach / speed_squared
     };
-    let miss = offset.plus(time, drift);
+    let miss = offset.add_scaled(time, drift);
     let squared = miss.dot(&miss);
     if squared >= task.separation * task.separation {
         return None;
@@ -186,7 +186,7 @@ where
     let Some(push) = push(task, own, other) else { return command };
     let half = push.length();
     let missing = 2.0 * half - command.dot(&push) / half;
-    if missing > 0.0 { command.plus(missing / half, &push) } else { command }
+    if missing > 0.0 { command.add_scaled(missing / half, &push) } else { command }
 }
 
 /// A vector perpendicular to `vector`, with at least 0.81 times its length.
@@ -327,7 +327,7 @@ mod tests {
                 IN_SPACE.avoid_cooperative(&b, [a].iter(), [0.0; 3]),
             ];
             for (robot, command) in robots.iter_mut().zip(commands) {
-                robot.velocity = robot.velocity.plus(IN_SPACE.period, &command);
+                robot.velocity = robot.velocity.add_scaled(IN_SPACE.period, &command);
                 *robot = robot.extrapolate(IN_SPACE.period);
             }
             let apart = robots[0].position.minus(&robots[1].position).length();

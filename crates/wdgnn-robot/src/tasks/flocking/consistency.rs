@@ -165,14 +165,14 @@ where
     fn bias_corrected(&self, track: &Motion<D>, stats: &InnovationStats<D>) -> Motion<D> {
         let bias = significant_bias(self, stats);
         Motion {
-            position: track.position.plus(1.0, &bias),
-            velocity: track.velocity.plus(1.0 / TRACK_SECONDS, &bias),
+            position: track.position.add_scaled(1.0, &bias),
+            velocity: track.velocity.add_scaled(1.0 / TRACK_SECONDS, &bias),
         }
     }
 
     /// Measured position, with the velocity at which the positions move.
     fn velocity_from_positions(&self, sensed: &Motion<D>, stats: &InnovationStats<D>) -> Motion<D> {
-        let velocity = sensed.velocity.plus(1.0 / TRACK_SECONDS, &stats.last);
+        let velocity = sensed.velocity.add_scaled(1.0 / TRACK_SECONDS, &stats.last);
         Motion { position: sensed.position, velocity }
     }
 

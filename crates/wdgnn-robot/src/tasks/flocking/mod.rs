@@ -46,13 +46,13 @@ where
     fn predict_with_command(&self, state: &Motion<D>, command: &[f32; D], ticks: u32) -> Motion<D> {
         let seconds = ticks as f32 * self.period;
         let Motion { position, velocity } = state;
-        let position = position.plus(seconds, &velocity.plus(0.5 * seconds, command));
-        Motion { position, velocity: velocity.plus(seconds, command) }
+        let position = position.add_scaled(seconds, &velocity.add_scaled(0.5 * seconds, command));
+        Motion { position, velocity: velocity.add_scaled(seconds, command) }
     }
 
     fn lead(&self, state: &Motion<D>, response: &[f32; D], lag: f32) -> Motion<D> {
         let Motion { position, velocity } = state;
-        Motion { position: position.plus(lag, velocity), velocity: velocity.plus(lag, response) }
+        Motion { position: position.add_scaled(lag, velocity), velocity: velocity.add_scaled(lag, response) }
     }
 
     fn fallback_command(&self, own: &Motion<D>, isolation: IsolationPhase) -> [f32; D] {

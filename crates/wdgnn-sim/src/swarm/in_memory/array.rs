@@ -142,7 +142,7 @@ where
         };
         RobotInternals {
             state: agent.state(),
-            output: agent.output(),
+            output: agent.unsaturated(),
             taps: agent.taps().first_layer(),
             neighbors: self.neighbors().iter().filter_map(message).collect(),
             has_exchanged: true,

@@ -122,7 +122,7 @@ where
     let trusted = robot.trusted();
     RobotInternals {
         state: robot.agent().state(),
-        output: robot.agent().output(),
+        output: robot.agent().unsaturated(),
         taps: robot.agent().taps().first_layer(),
         neighbors: trusted.map(|n| (n.message.sender.into(), n.last_received, &n.message.state)).collect(),
         has_exchanged: robot.exchanges_this_tick(),
