@@ -17,7 +17,7 @@ pub use wdgnn_link::encoding::half::EspNow as Encoding;
 #[cfg(profile = "p2p57")]
 pub use wdgnn_link::encoding::p2p57::P2p57 as Encoding;
 
-pub use selected::{Security, Trust, security, with_trust};
+pub use selected::{Security, Trust, add_keys, security, with_trust};
 
 /// Link of the robot.
 pub type Link = link::Link<Encoding, Security>;
@@ -33,9 +33,10 @@ pub const FRAMES: u32 = <Encoding as wdgnn_link::encoding::Encoding>::FRAMES_PER
 
 #[cfg(not(sealed))]
 mod selected {
-    use wdgnn_core::task::NodeId;
-    use wdgnn_link::security::{Open, key::Key};
+    use wdgnn_link::security::Open;
     use wdgnn_robot::config::{RobotConfig, TrustAll};
+
+    use crate::board::Board;
 
     /// All messages count.
     pub type Trust = TrustAll;
@@ -48,15 +49,17 @@ mod selected {
     /// Security of the link.
     pub type Security = Open;
 
-    /// No security: keys are ignored.
-    pub fn security(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Security {
+    /// No security.
+    pub fn security() -> Security {
         Open
     }
+
+    /// No keys.
+    pub fn add_keys(_: &mut super::Link, _: &impl Board) {}
 }
 
 #[cfg(sealed)]
 mod selected {
-    use wdgnn_core::task::NodeId;
     use wdgnn_link::security::{
         group_key::GroupKey,
         key::{Key, KeyParseError, parse_key},
@@ -91,41 +94,53 @@ mod selected {
         ),
     };
 
+    /// Group key of the image.
+    fn group() -> Group {
+        Group::with_cipher(ThisBoard::cipher(&KEY))
+    }
+
     #[cfg(not(key_rotation))]
     mod keys {
-        use super::{Board, Group, KEY, Key, NodeId, ThisBoard};
+        use super::{Board, Group, group};
+        use crate::link::Link;
 
         /// Security of the link.
         pub type Security = Group;
 
         /// Group key of the image.
-        pub fn security(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Security {
-            Group::with_cipher(ThisBoard::cipher(&KEY))
+        pub fn security() -> Security {
+            group()
         }
+
+        /// No keys.
+        pub fn add_keys(_: &mut Link, _: &impl Board) {}
     }
 
     #[cfg(key_rotation)]
     mod keys {
         use wdgnn_link::security::managed_keys::{ManagedKeys, ROSTER_CAPACITY};
 
-        use super::{Board, Group, KEY, Key, NodeId, TAG, ThisBoard};
+        use super::{Board, KEY, TAG, ThisBoard, group};
+        use crate::link::Link;
 
         /// Security of the link.
         pub type Security = ManagedKeys<<ThisBoard as Board>::Cipher, TAG, ROSTER_CAPACITY>;
 
-        /// Keys of robot `id`: key rotation if there is a personal key, and peer authentication if
-        /// there is a roster.
-        pub fn security(id: NodeId, personal: Option<(Key, u8)>, roster: &'static [Key]) -> Security {
-            let keys = Security::new(Group::with_cipher(ThisBoard::cipher(&KEY)));
-            let Some((personal, epoch)) = personal else {
+        /// Group key of the image.
+        pub fn security() -> Security {
+            Security::new(group())
+        }
+
+        /// Adds key rotation if there is a personal key, and peer authentication if there is a roster.
+        pub fn add_keys(link: &mut Link, board: &impl Board) {
+            let Some((personal, epoch)) = board.personal_key() else {
                 defmt::warn!("no personal key: the group key cannot be rotated");
-                return keys;
+                return;
             };
-            let keys = keys.with_key_rotation(id, &personal, epoch, &KEY);
-            // The separate branch for an empty roster saves 1.4 KB of stack.
-            if roster.is_empty() { keys } else { keys.with_peer_keys(id, &personal, roster) }
+            link.keys_mut().set_key_rotation(board.id(), &personal, epoch, &KEY);
+            link.keys_mut().set_peer_keys(board.id(), &personal, board.roster());
         }
     }
 
-    pub use keys::{Security, security};
+    pub use keys::{Security, add_keys, security};
 }

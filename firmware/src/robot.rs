@@ -84,6 +84,7 @@ where
 {
     let board = init_board(&memory.board);
     let robot = load::<B, T>(board, model, &memory.robot);
+    link::add_keys(robot.link_mut(), board);
     robot.link_mut().security_mut().set_swarm_size(board.swarm_size());
     fly::<B, T, BUFFER>(board, robot)
 }
@@ -124,8 +125,6 @@ fn load<B: Board, T: OnboardTask>(
         defmt::error!("the messages of this task do not fit into the frames of the link profile");
         B::halt()
     }
-    let (personal, roster) =
-        if cfg!(key_rotation) { (board.personal_key(), board.roster()) } else { (None, &[][..]) };
     let config = match onboard::config_from_weights::<T>(&weights) {
         Ok(config) => config,
         Err(error) => {
@@ -135,7 +134,7 @@ fn load<B: Board, T: OnboardTask>(
     };
     // Created in place: on the stack, it would take most of it.
     let robot = cell.try_init_with(|| {
-        let link = Link::new(weights.checksum, link::security(board.id(), personal, roster));
+        let link = Link::new(weights.checksum, link::security());
         Robot::new(board.id(), link::with_trust(config), link, T::State::zero())
     });
     // Cannot fail: called once.

@@ -27,8 +27,9 @@ static PEERS: [Key; 16] = [*b"some pair's key."; 16];
 
 /// Every 16 bytes are a frame: its sender, and the bytes behind the state.
 fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
-    let keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
-    let link: Link<E, _> = Link::new(flight::MODEL, keys.with_peer_keys(1, &PERSONAL, &PEERS));
+    let mut keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
+    keys.set_peer_keys(1, &PERSONAL, &PEERS);
+    let link: Link<E, _> = Link::new(flight::MODEL, keys);
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, link);
     for (tick, word) in (1..300).zip(words.chunks(16)) {

@@ -27,8 +27,8 @@ const NAME: u16 = 1;
 
 /// Every eight bytes are a frame: recipient, epoch, tick, and a change.
 fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
-    let keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
-    let keys = keys.with_key_rotation(NAME, &personal_key(&MASTER, NAME), 0, &KEY);
+    let mut keys: ManagedKeys<Aes, TAG, ROSTER_CAPACITY> = ManagedKeys::new(GroupKey::new(&KEY));
+    keys.set_key_rotation(NAME, &personal_key(&MASTER, NAME), 0, &KEY);
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, Link::<E, _>::new(flight::MODEL, keys));
     let mut newest = 0;

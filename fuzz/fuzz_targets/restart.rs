@@ -52,8 +52,9 @@ fn starts(record: &[u8]) {
     twice(record, || Link::<Exact>::open(flight::MODEL));
     // With key rotation.
     twice(record, || -> Managed<Exact> {
-        let keys = ManagedKeys::new(GroupKey::new(&[7; 16]));
-        Link::new(flight::MODEL, keys.with_key_rotation(1, &[8; 16], 0, &[7; 16]))
+        let mut keys = ManagedKeys::new(GroupKey::new(&[7; 16]));
+        keys.set_key_rotation(1, &[8; 16], 0, &[7; 16]);
+        Link::new(flight::MODEL, keys)
     });
 }
 

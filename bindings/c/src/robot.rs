@@ -123,8 +123,10 @@ impl<const TAG: usize> KeyedSecurity for ManagedKeys<Aes, TAG, ROSTER_CAPACITY> 
     fn for_robot(config: &CheckedConfig<'_>) -> Result<Self, Error> {
         let key = config.group_key.ok_or(Error::KeyMissing)?;
         let (personal, epoch) = config.personal_key.ok_or(Error::PersonalKeyMissing)?;
-        let keys = Self::with_key(config.group_key)?.with_key_rotation(config.address, personal, epoch, key);
-        Ok(keys.with_peer_keys(config.address, personal, config.peer_keys))
+        let mut keys = Self::with_key(config.group_key)?;
+        keys.set_key_rotation(config.address, personal, epoch, key);
+        keys.set_peer_keys(config.address, personal, config.peer_keys);
+        Ok(keys)
     }
 }
 

@@ -163,6 +163,11 @@ impl<E, S> Link<E, S> {
 }
 
 impl<E: Encoding, S: LinkSecurity> Link<E, S> {
+    /// Security of the link, to add keys in place.
+    pub fn keys_mut(&mut self) -> &mut S {
+        &mut self.security
+    }
+
     /// Sets the number of robots ([`SecurityState::set_swarm_size`]).
     #[must_use]
     pub fn with_swarm_size(mut self, robots: NodeId) -> Self {

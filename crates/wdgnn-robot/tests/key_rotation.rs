@@ -9,11 +9,11 @@ const SAID: u32 = 150;
 const AT: u32 = 400;
 
 fn dot154(name: u16, key: &Key, epoch: u8) -> Managed<Dot154> {
-    managed_link(key, |keys| keys.with_key_rotation(name, &personal_key(&MASTER, name), epoch, key))
+    managed_link(key, |keys| keys.set_key_rotation(name, &personal_key(&MASTER, name), epoch, key))
 }
 
 fn esb32(name: u16) -> ManagedEsb32 {
-    managed_link(&FIRST, |keys| keys.with_key_rotation(name, &personal_key(&MASTER, name), 0, &FIRST))
+    managed_link(&FIRST, |keys| keys.set_key_rotation(name, &personal_key(&MASTER, name), 0, &FIRST))
 }
 
 /// The operator's key update for a robot.
@@ -109,7 +109,7 @@ fn expelled_robots_neither_receive_nor_are_received() {
     assert!(swarm.on_air.rejected[FrameError::Forged as usize] > before);
     assert_eq!(swarm.known(4), [2, 3, 6]);
     // Nor is it accepted under another identity.
-    let sealed: Managed<Dot154> = managed_link(&FIRST, |keys| keys);
+    let sealed: Managed<Dot154> = managed_link(&FIRST, |_| ());
     let mut other = robot_on(9, offline(), sealed);
     other.sense(swarm.on_air.tick - 1, seen(Motion::REST));
     for frame in other.says() {

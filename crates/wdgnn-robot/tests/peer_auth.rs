@@ -21,15 +21,15 @@ fn roster(name: u16, robots: u16) -> &'static [Key] {
 }
 
 fn dot154(name: u16, robots: u16) -> Managed<Dot154> {
-    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
+    managed_link(&KEY, |keys| keys.set_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
 fn esb32(name: u16, robots: u16) -> ManagedEsb32 {
-    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
+    managed_link(&KEY, |keys| keys.set_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
 fn p2p57(name: u16, robots: u16) -> Managed<P2p57> {
-    managed_link(&KEY, |keys| keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
+    managed_link(&KEY, |keys| keys.set_peer_keys(name, &personal_key(&MASTER, name), roster(name, robots)))
 }
 
 fn has_proofs(frame: &[u8]) -> bool {
@@ -119,8 +119,8 @@ fn all_robots_prove_their_identity_within_a_few_exchanges() {
 #[test]
 fn a_robot_with_another_model_proves_its_identity_with_its_first_frame() {
     let managed = |name, model| -> Managed<Dot154> {
-        let keys = ManagedKeys::new(GroupKey::new(&KEY));
-        let keys = keys.with_peer_keys(name, &personal_key(&MASTER, name), roster(name, 3));
+        let mut keys = ManagedKeys::new(GroupKey::new(&KEY));
+        keys.set_peer_keys(name, &personal_key(&MASTER, name), roster(name, 3));
         Link::new(model, keys)
     };
     let behavior = config(Learning::paper(0.1)).robust();
@@ -230,7 +230,7 @@ fn proofs_under_another_group_key_are_forged() {
     let behavior = config(Learning::paper(0.1)).robust();
     let personal = personal_key(&MASTER, 0);
     let other: Managed<Dot154> =
-        managed_link(&[4; 16], |keys| keys.with_peer_keys(0, &personal, roster(0, 3)));
+        managed_link(&[4; 16], |keys| keys.set_peer_keys(0, &personal, roster(0, 3)));
     let mut expelled = robot_on(0, behavior, other);
     expelled.sense(2, seen(place(0)));
     let forged = expelled.says().remove(0);
@@ -299,7 +299,7 @@ fn an_impostor_loses_an_identity_to_its_owner() {
 fn robots_without_a_roster_send_unchanged_bytes() {
     let said = |swarm: &mut dyn FnMut() -> Vec<Vec<Vec<u8>>>| (0..40).map(|_| swarm()).collect::<Vec<_>>();
     let mut plain = swarm(4, |_, _| sealed_link::<Dot154, 8>(&KEY));
-    let mut told = swarm(4, |_, _| -> Managed<Dot154> { managed_link(&KEY, |keys| keys) });
+    let mut told = swarm(4, |_, _| -> Managed<Dot154> { managed_link(&KEY, |_| ()) });
     let one = said(&mut || {
         plain.fly(&[], usize::MAX);
         plain.sent.clone()

@@ -56,23 +56,21 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys
     }
 
     /// Adds key rotation: the image has the swarm's key of `epoch`, and `personal` decrypts the next.
-    #[must_use]
-    pub fn with_key_rotation(mut self, own: NodeId, personal: &Key, epoch: u8, key: &Key) -> Self {
+    #[inline(never)] // returns its stack before the flight
+    pub fn set_key_rotation(&mut self, own: NodeId, personal: &Key, epoch: u8, key: &Key) {
         self.own = own;
         self.ring = Some(KeyRing::new::<B>(own, personal, epoch, key));
-        self
     }
 
     /// Adds peer authentication with the pair keys of all robots, by address.
     ///
     /// A robot whose identity is not proved is only an obstacle. An empty roster changes nothing.
-    #[must_use]
-    pub fn with_peer_keys(mut self, own: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
+    #[inline(never)]
+    pub fn set_peer_keys(&mut self, own: NodeId, personal: &Key, roster: &'static [Key]) {
         if !roster.is_empty() {
             self.own = own;
             self.peers = Some(PeerAuth::new(personal, roster));
         }
-        self
     }
 
     /// Whether a frame contains identity proofs.

@@ -49,9 +49,11 @@ pub fn sealed_link_of<E, const TAG: usize>(model: u32, key: &Key) -> Link<E, Gro
 /// A link with a group key and room for key rotation and peer authentication.
 pub fn managed_link<E, const TAG: usize>(
     key: &Key,
-    with: impl FnOnce(ManagedKeys<Aes, TAG, ROSTER_CAPACITY>) -> ManagedKeys<Aes, TAG, ROSTER_CAPACITY>,
+    add_keys: impl FnOnce(&mut ManagedKeys<Aes, TAG, ROSTER_CAPACITY>),
 ) -> Link<E, ManagedKeys<Aes, TAG, ROSTER_CAPACITY>> {
-    Link::new(MODEL, with(ManagedKeys::new(GroupKey::new(key))))
+    let mut keys = ManagedKeys::new(GroupKey::new(key));
+    add_keys(&mut keys);
+    Link::new(MODEL, keys)
 }
 
 pub fn example_message(sender: u16, sequence: u32) -> Numbered<Example> {

@@ -97,9 +97,8 @@ impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
     ) -> Self {
         let mut security = managed::<TAG>(group);
         if let Some(OwnKeys { name, personal, epoch, roster }) = own {
-            security = security
-                .with_key_rotation(name, &personal, epoch, group)
-                .with_peer_keys(name, &personal, roster);
+            security.set_key_rotation(name, &personal, epoch, group);
+            security.set_peer_keys(name, &personal, roster);
         }
         Self(Box::new(Link::<E, _>::new(model, security)))
     }
