@@ -79,7 +79,32 @@ pub fn tanh_libm(x: f32) -> f32 {
 /// Square root, correctly rounded.
 #[inline]
 pub fn sqrt(x: f32) -> f32 {
-    libm::sqrtf(x)
+    // On boards that divide in hardware, `libm` takes 480 bytes of flash and more time.
+    if cfg!(all(target_arch = "arm", target_abi = "eabihf")) { sqrt_by_division(x) } else { libm::sqrtf(x) }
+}
+
+/// Square root by three steps of Heron's method and exact rounding.
+#[inline(never)]
+fn sqrt_by_division(x: f32) -> f32 {
+    const UNIT: u32 = 1 << 23;
+    let bits = x.to_bits();
+    if bits < UNIT && bits > 0 {
+        return sqrt_by_division(x * (2 * UNIT) as f32) / 4096.0;
+    }
+    if bits.wrapping_sub(1) >= f32::INFINITY.to_bits() - 1 {
+        return if x < 0.0 { f32::NAN } else { x };
+    }
+    let mut root = f32::from_bits((bits >> 1) + 0x1fbd_1df5);
+    for _ in 0..3 {
+        root = 0.5 * (root + x / root);
+    }
+    // The root is at most one unit off. n is its significand, and that of x is n² + rest.
+    let exponent = ((bits >> 23) + 125) >> 1;
+    let n = root.to_bits().wrapping_sub(exponent << 23);
+    let square = (bits % UNIT + UNIT) << (24 - (bits >> 23) % 2);
+    let rest = square.wrapping_sub(n.wrapping_mul(n)).cast_signed();
+    let (up, down) = (rest > n.cast_signed(), rest <= -n.cast_signed());
+    f32::from_bits(root.to_bits() + u32::from(up) - u32::from(down))
 }
 
 /// Returns whether `x` is zero, or normal with a magnitude of at most [`MAX_ADMISSIBLE`].
@@ -148,6 +173,23 @@ mod tests {
             assert_eq!(tanh(-x).to_bits(), (-tanh(x)).to_bits());
             assert!((tanh(x) - tanh_libm(x)).abs() <= TANH_MAX_ERROR, "at {x}");
             assert!(tanh(x) <= 1.0, "at {x}");
+        }
+    }
+
+    #[test]
+    fn root_by_division_is_correctly_rounded() {
+        // Both parities of the exponent, with every significand.
+        for bits in 1.0_f32.to_bits()..4.0_f32.to_bits() {
+            let x = f32::from_bits(bits);
+            assert_eq!(sqrt_by_division(x).to_bits(), libm::sqrtf(x).to_bits(), "{x}");
+        }
+        for bits in (0..=u32::MAX).step_by(997).chain([1.0e-45, f32::INFINITY].map(f32::to_bits)) {
+            let x = f32::from_bits(bits);
+            let (root, exact) = (sqrt_by_division(x), libm::sqrtf(x));
+            assert!(
+                root.to_bits() == exact.to_bits() || (root.is_nan() && exact.is_nan()),
+                "{x:e}: {root:e}"
+            );
         }
     }
 
