@@ -33,8 +33,8 @@ pub struct ConditionArguments {
 }
 
 impl ConditionArguments {
-    pub fn of<W: Environment>(&self) -> Result<Scenario> {
-        let usual = W::default_scenario();
+    pub fn of<W: Environment>(&self, world: &W) -> Result<Scenario> {
+        let usual = world.scenario();
         if self.speed.is_some() && usual.speed == 0.0 {
             return Err(Error::usage(format!(
                 "--speed has no effect: robots of --task {} start at rest",

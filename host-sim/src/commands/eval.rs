@@ -15,7 +15,7 @@ use crate::{
         HELD_OUT_SEED, STEP_SIZE, comparison,
         conditions::ConditionArguments,
         invocation::Invocation,
-        models::{ModelArguments, NETWORK, RecipeArguments},
+        models::{BodyArguments, ModelArguments, NETWORK, RecipeArguments},
         output::{self, OutputArguments, Results},
         recordings::RecordArguments,
         scenario::ScenarioArguments,
@@ -37,10 +37,7 @@ use crate::{
     swarm::digest::EpisodeDigest,
     train::recipe::Recipe,
     trajectories,
-    world::{
-        Environment, Scenario, World as _,
-        flock::{Flock, dynamics::ModelMismatch},
-    },
+    world::{Environment, Scenario, World as _, flock::Flock},
 };
 
 /// Largest actuator delay in ticks.
@@ -54,6 +51,7 @@ const MAX_DELAY_TICKS: u64 = 100;
                   host-sim eval --profile dot154 --robots 10\n  host-sim eval --model my.wdgnn --csv eval.csv\n  \
                   host-sim eval --fault one-way=0.3 --fault position-noise=0.1\n  \
                   host-sim eval --actuator-delay 8 --ticks 600 --trajectories delayed.csv\n  \
+                  host-sim eval --body quadrotor,lag=1.2 --speed 2\n  \
                   host-sim eval --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct EvalArguments {
@@ -65,6 +63,8 @@ pub struct EvalArguments {
     recipe: RecipeArguments,
     #[command(flatten)]
     condition: ConditionArguments,
+    #[command(flatten)]
+    body: BodyArguments,
     /// Held-out swarms [default: 40 for flocking, 20 for other tasks, 1 with more than 5000 robots].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     swarms: Option<usize>,
@@ -113,7 +113,8 @@ struct Evaluation<'a, W: Environment> {
 impl EvalArguments {
     /// Runs the evaluation of a task and prints it.
     pub fn run<W: Environment>(&self) -> Result {
-        let condition = self.condition.of::<W>()?;
+        let world = self.body.world::<W>()?;
+        let condition = self.condition.of(&world)?;
         let flocking = W::NAME == Flock::<2>::NAME;
         let usual = match condition.robots {
             robots if robots > LARGE_SWARM_ROBOTS => 1,
@@ -124,22 +125,22 @@ impl EvalArguments {
             arguments: self,
             condition,
             swarms: self.swarms.unwrap_or(usual),
-            eval: self.eval::<W>(&condition)?,
+            eval: self.eval(world, &condition)?,
             faults: self.trust.describe(&self.faults.settings()),
         };
         evaluation.run()
     }
 
-    fn eval<W: Environment>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
+    fn eval<W: Environment>(&self, world: W, condition: &Scenario) -> Result<EvalConfig<W>> {
         let faults = self.trust.apply(self.faults.faults(condition.robots, condition.ticks, self.seed)?);
         if self.model.profile != Profile::Exact || faults.is_some() {
             self.model.profile.check_robots(condition.robots)?;
         }
-        let mut eval = self.model.eval::<W>(self.recipe.recipe)?;
+        let mut eval = EvalConfig { world, ..self.model.eval::<W>(self.recipe.recipe)? };
         if self.actuator_delay > 0 {
             let world = (&mut eval.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;
-            *world = Flock::with(ModelMismatch { delay: self.actuator_delay, ..ModelMismatch::default() });
+            world.mismatch.delay = self.actuator_delay;
         }
         eval.set_faults(faults, condition.robots)?;
         eval.check()?;
@@ -274,9 +275,10 @@ impl<W: Environment> Evaluation<'_, W> {
 
     /// Runs one flocking swarm with delayed actuators, unless all swarms have a delay or episodes are long.
     fn delayed(&self) -> Result<Option<Delayed>> {
-        let EvalArguments { actuator_delay, realizations, seed, .. } = self.arguments;
+        let EvalArguments { actuator_delay, realizations, seed, body, .. } = self.arguments;
         let applies = self.condition.robots > 1
             && *actuator_delay == 0
+            && body.body.is_none()
             && realizations.is_none()
             && !self.eval.is_large;
         let eval = (&self.eval as &dyn Any).downcast_ref::<EvalConfig<Flock>>().filter(|_| applies);
@@ -310,7 +312,11 @@ impl<W: Environment> Evaluation<'_, W> {
     /// Returns whether this is the paper's experiment.
     fn is_paper(&self) -> bool {
         let papers = self.condition == Scenario::PAPER && self.arguments.model.profile == Profile::Exact;
-        W::NAME == Flock::<2>::NAME && papers && self.arguments.actuator_delay == 0 && self.faults.is_empty()
+        W::NAME == Flock::<2>::NAME
+            && papers
+            && self.arguments.body.body.is_none()
+            && self.arguments.actuator_delay == 0
+            && self.faults.is_empty()
     }
 
     /// Returns the invocation with all defaults.

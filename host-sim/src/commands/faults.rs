@@ -113,7 +113,7 @@ impl FaultsArguments {
             print!("{}", fault_options::list());
             return Ok(());
         }
-        let condition = self.condition.of::<W>()?;
+        let condition = self.condition.of(&W::default())?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
         let ticks = |seconds: f64| (seconds / f64::from(W::default_task().period())).round() as u32;

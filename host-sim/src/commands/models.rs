@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::conditions::SWARMS;
 use crate::{
     controllers::EvalConfig,
     error::{Error, Result},
@@ -11,7 +12,10 @@ use crate::{
     models,
     profiles::Profile,
     recipe::{Architecture, RecipeName},
-    world::{Environment, World as _, flock::Flock},
+    world::{
+        Environment, World as _,
+        flock::{Flock, body::BodyConfig},
+    },
 };
 
 /// Heading of options for the task and its networks.
@@ -30,6 +34,26 @@ pub struct ModelArguments {
     /// Link profile: exact, dot154, esb32, espnow or p2p57.
     #[arg(long, value_enum, default_value = "exact", hide_possible_values = true)]
     pub profile: Profile,
+}
+
+/// Body of the robots.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = SWARMS)]
+pub struct BodyArguments {
+    /// Body, for flocking: point, quadrotor or differential, with settings such as quadrotor,lag=1.2,delay=2 or ranges such as
+    /// quadrotor,lag=0.8..1.2 that each swarm draws from. Settings: mass, lag, gain, delay in ticks, noise of the sensed velocity
+    /// in m/s, asymmetry [default: point].
+    #[arg(long, value_name = "KIND[,SETTING=VALUE]")]
+    pub body: Option<BodyConfig>,
+}
+
+impl BodyArguments {
+    /// Returns the world with this body.
+    pub fn world<W: Environment>(self) -> Result<W> {
+        let mut world = W::default();
+        self.body.map_or(Ok(()), |body| world.set_body(body))?;
+        Ok(world)
+    }
 }
 
 /// Training recipe of the supplied networks.

@@ -127,7 +127,7 @@ struct RunResult {
 impl RunArguments {
     /// Runs the swarm in a world and prints the result.
     pub fn run<W: Environment>(&self) -> Result {
-        let condition = self.condition.of::<W>()?;
+        let condition = self.condition.of(&W::default())?;
         if !self.is_packed(condition.robots) {
             self.profile().check_robots(condition.robots)?;
         }

@@ -168,7 +168,7 @@ impl SweepArguments {
         if self.scenario.invocation.sets(parameter) {
             return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
         }
-        let usual = self.condition.of::<W>()?;
+        let usual = self.condition.of(&W::default())?;
         let mut values =
             if self.values.is_empty() { self.parameter.defaults(&usual) } else { self.values.clone() };
         values.sort_by(f64::total_cmp);

@@ -15,6 +15,8 @@ use wdgnn_core::{filter::scale::Scale, task::Task};
 
 pub use scenario::Scenario;
 
+use self::flock::body::BodyConfig;
+
 use crate::{
     error::{Error, Result},
     links::Links,
@@ -51,6 +53,16 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Returns the default scenario.
     fn default_scenario() -> Scenario;
 
+    /// Sets the body of the robots.
+    fn set_body(&mut self, _body: BodyConfig) -> Result {
+        Err(body_needs_flocking(Self::NAME))
+    }
+
+    /// Returns the default scenario of this world's robots.
+    fn scenario(&self) -> Scenario {
+        Self::default_scenario()
+    }
+
     /// Returns the default task settings.
     fn default_task() -> Self::Task;
 
@@ -81,6 +93,10 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
 
     /// Returns the cost at a tick, which training minimizes.
     fn score(&self, tick: u32, states: &[StateOf<Self>]) -> f64;
+}
+
+fn body_needs_flocking(task: &str) -> Error {
+    Error::usage(format!("--body needs --task flocking, got {task}"))
 }
 
 /// Presentation of a world in programs: titles, models, baselines and drawing.

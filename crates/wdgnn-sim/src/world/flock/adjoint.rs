@@ -52,16 +52,19 @@ where
     fn step(&mut self, task: &Flocking<D>, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]) {
         let robots = grad.len() / (2 * D);
         self.acting.resize(robots, [0.0; D]);
-        let Some(dynamics) = &self.dynamics else { return };
-        let (quickness, lost) = (dynamics.quickness(task.period), dynamics.lost(task.period));
+        let (quickness, lost, delay) = self.dynamics.as_ref().map_or((1.0, 0.0, 0), |dynamics| {
+            (dynamics.quickness(task.period), dynamics.lost(task.period), dynamics.delay())
+        });
         for (robot, grad) in grad.chunks_exact_mut(2 * D).enumerate() {
             for (axis, after) in grad[D..].iter_mut().enumerate() {
                 let acting = &mut self.acting[robot][axis];
                 *acting = task.period * *after + (1.0 - quickness) * *acting;
                 *after *= 1.0 - lost;
             }
-            if let Some(commanded) = (tick as usize).checked_sub(dynamics.delay()) {
-                let effect = dynamics.effect_back(tick, robot, &self.acting[robot]);
+            if let Some(commanded) = (tick as usize).checked_sub(delay) {
+                let acting = self.acting[robot];
+                let dynamics = self.dynamics.as_ref();
+                let effect = dynamics.map_or(acting, |dynamics| dynamics.effect_back(tick, robot, &acting));
                 let commands = commands[commanded][robot * D..].iter_mut();
                 commands.zip(effect).for_each(|(grad, effect)| *grad += quickness * effect);
             }

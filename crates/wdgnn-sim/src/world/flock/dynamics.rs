@@ -3,10 +3,16 @@
 //! [`ModelMismatch`] holds the size of each deviation. [`SwarmDynamics`] draws each robot's
 //! parameters from a seed and keeps their state between ticks.
 
+use std::collections::VecDeque;
+
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::tasks::flocking::Motion;
 
+use super::{
+    body::{Bodies, Body, Input},
+    motion::step,
+};
 use crate::links::Links;
 
 /// Deviations from the training model; all zero for none.
@@ -49,6 +55,19 @@ pub struct ModelMismatch {
     pub meeting: f32,
 }
 
+impl ModelMismatch {
+    /// Changes initial states: two halves that approach each other, if configured.
+    pub fn begin<const D: usize>(&self, motions: &mut [Motion<D>]) {
+        if self.meeting > 0.0 {
+            for motion in motions {
+                let side = if motion.position[0] < 0.0 { 1.0 } else { -1.0 };
+                motion.position[0] -= side;
+                motion.velocity[0] += side * self.meeting;
+            }
+        }
+    }
+}
+
 /// Tick of changes during the episode, at half a second.
 const MIDWAY: u32 = 50;
 /// Length of a gust in ticks.
@@ -66,8 +85,10 @@ pub struct SwarmDynamics<const D: usize = 2> {
     leads: Vec<bool>,
     stuck: Vec<[f32; D]>,
     gust: Vec<[f32; D]>,
-    told: Vec<Vec<[f32; D]>>,
+    /// Commands that have not yet taken effect.
+    waiting: VecDeque<Vec<[f32; D]>>,
     acting: Vec<[f32; D]>,
+    bodies: Bodies,
     random: ChaCha8Rng,
 }
 
@@ -82,7 +103,13 @@ fn normals<const D: usize>(random: &mut ChaCha8Rng, deviation: f32) -> [f32; D] 
 
 impl<const D: usize> SwarmDynamics<D> {
     /// Draws each robot's parameters.
-    pub fn new(mismatch: ModelMismatch, robots: usize, mut random: ChaCha8Rng) -> Self {
+    pub fn new(mismatch: ModelMismatch, body: &Body, motions: &[Motion<D>], mut random: ChaCha8Rng) -> Self {
+        let mismatch = ModelMismatch {
+            delay: mismatch.delay + body.delay,
+            noise: mismatch.noise.max(body.noise),
+            ..mismatch
+        };
+        let robots = motions.len();
         let each = 0..robots;
         let q = &mismatch;
         let r = &mut random;
@@ -99,6 +126,7 @@ impl<const D: usize> SwarmDynamics<D> {
             .collect();
         let frozen = each.clone().map(|_| r.random_range(0.0_f32..1.0) < q.frozen).collect();
         let leads = each.map(|_| r.random_range(0.0_f32..1.0) < q.leaders).collect();
+        let bodies = Bodies::new(body, motions, r);
         Self {
             mismatch,
             gain,
@@ -109,20 +137,10 @@ impl<const D: usize> SwarmDynamics<D> {
             leads,
             stuck: vec![[0.0; D]; robots],
             gust: vec![[0.0; D]; robots],
-            told: Vec::new(),
+            waiting: VecDeque::new(),
             acting: vec![[0.0; D]; robots],
+            bodies,
             random,
-        }
-    }
-
-    /// Changes initial states: two halves that approach each other, if configured.
-    pub fn begin(&self, motions: &mut [Motion<D>]) {
-        if self.mismatch.meeting > 0.0 {
-            for motion in motions {
-                let side = if motion.position[0] < 0.0 { 1.0 } else { -1.0 };
-                motion.position[0] -= side;
-                motion.velocity[0] += side * self.mismatch.meeting;
-            }
         }
     }
 
@@ -199,19 +217,10 @@ impl<const D: usize> SwarmDynamics<D> {
         turned
     }
 
-    /// Returns the accelerations that result from commands.
-    pub fn act(
-        &mut self,
-        tick: u32,
-        motions: &[Motion<D>],
-        commands: &[[f32; D]],
-        period: f32,
-    ) -> Vec<[f32; D]> {
-        if self.mismatch == ModelMismatch::default() {
-            // Commands pass unchanged to the last bit.
-            return commands.to_vec();
-        }
-        self.told.push(commands.to_vec());
+    /// Moves all robots for one tick.
+    pub fn step(&mut self, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]], period: f32) {
+        self.waiting.push_back(commands.to_vec());
+        let due = if self.waiting.len() > self.delay() { self.waiting.pop_front() } else { None };
         let quickness = self.quickness(period);
         if self.mismatch.gusts > 0.0 && tick.is_multiple_of(GUST_TICKS) {
             let common = normals::<D>(&mut self.random, self.mismatch.gusts);
@@ -220,43 +229,58 @@ impl<const D: usize> SwarmDynamics<D> {
                 *gust = std::array::from_fn(|axis| common[axis] + own[axis]);
             }
         }
-        let told = (tick as usize).checked_sub(self.delay()).and_then(|tick| self.told.get(tick));
-        let mut accelerations = Vec::with_capacity(motions.len());
-        for (robot, motion) in motions.iter().enumerate() {
-            let command = told.map_or([0.0; D], |told| told[robot]);
-            let effect = self.effect(tick, robot, &command);
-            let mut acceleration = [0.0; D];
-            for axis in 0..D {
-                let wanted = effect[axis] + self.bias[robot][axis];
-                let acting = &mut self.acting[robot][axis];
-                *acting = if quickness < 1.0 { *acting + quickness * (wanted - *acting) } else { wanted };
-                acceleration[axis] =
-                    *acting + self.gust[robot][axis] - self.mismatch.drag * motion.velocity[axis];
+        for (robot, motion) in motions.iter_mut().enumerate() {
+            if self.leads[robot] {
+                step(std::slice::from_mut(motion), &[[0.0; D]], period);
+                continue;
             }
-            accelerations.push(if self.leads[robot] { [0.0; D] } else { acceleration });
+            let command = due.as_ref().map_or([0.0; D], |due| due[robot]);
+            let effect = self.effect(tick, robot, &command);
+            let wanted = effect.iter().zip(&self.bias[robot]).map(|(effect, bias)| effect + bias);
+            for (acting, wanted) in self.acting[robot].iter_mut().zip(wanted) {
+                *acting = if quickness < 1.0 { *acting + quickness * (wanted - *acting) } else { wanted };
+            }
+            let (command, gust) = (self.acting[robot], self.gust[robot]);
+            let input = Input { command, gust, drag: self.mismatch.drag, period, skew: 0.0 };
+            self.bodies.step(robot, motion, &input);
         }
-        accelerations
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::motion::place, *};
+    use super::{
+        super::{body::BodyConfig, motion::place},
+        *,
+    };
     use crate::seeds::{Purpose, generator};
 
     fn pair() -> [Motion; 2] {
         [0.0, 1.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 2.0] })
     }
 
+    fn dynamics(mismatch: ModelMismatch) -> SwarmDynamics {
+        let mut random = generator(1, Purpose::SwarmDynamics, 0);
+        let body = BodyConfig::default().draw(&mut random);
+        SwarmDynamics::new(mismatch, &body, &pair(), random)
+    }
+
+    /// Accelerations of a pair in a tick.
+    fn accelerations(dynamics: &mut SwarmDynamics, tick: u32, command: [f32; 2]) -> [[f32; 2]; 2] {
+        let mut motions = pair();
+        dynamics.step(tick, &mut motions, &[command; 2], 0.5);
+        std::array::from_fn(|robot| {
+            std::array::from_fn(|axis| 2.0 * (motions[robot].velocity[axis] - pair()[robot].velocity[axis]))
+        })
+    }
+
     #[test]
-    fn without_mismatch_commands_pass_unchanged() {
-        let mut dynamics: SwarmDynamics =
-            SwarmDynamics::new(ModelMismatch::default(), 2, generator(1, Purpose::SwarmDynamics, 0));
+    fn without_mismatch_commands_are_accelerations() {
+        let mut dynamics = dynamics(ModelMismatch::default());
         let mut sensed = Vec::new();
         dynamics.sensed(0, &pair(), &mut sensed);
         assert_eq!(sensed, pair());
-        let commands = [[1.0, -2.0], [3.0, 4.0]];
-        assert_eq!(dynamics.act(0, &pair(), &commands, 0.01), commands);
+        assert_eq!(accelerations(&mut dynamics, 0, [1.0, -2.0]), [[1.0, -2.0]; 2]);
         let mut links = Links::default();
         dynamics.links(0, &pair().map(|motion| place(&motion)), 2.0, &mut links);
         assert_eq!(links.count(), 2);
@@ -264,19 +288,14 @@ mod tests {
 
     #[test]
     fn delay_and_lag_by_hand() {
-        let mismatch = ModelMismatch { delay: 2, lag: 0.02, ..ModelMismatch::default() };
-        let mut dynamics: SwarmDynamics =
-            SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));
-        let x =
-            |dynamics: &mut SwarmDynamics, tick| dynamics.act(tick, &pair(), &[[8.0, 0.0]; 2], 0.01)[0][0];
+        let mut dynamics = dynamics(ModelMismatch { delay: 2, lag: 1.0, ..ModelMismatch::default() });
+        let x = |dynamics: &mut SwarmDynamics, tick| accelerations(dynamics, tick, [8.0, 0.0])[0][0];
         assert_eq!([0, 1, 2, 3].map(|tick| x(&mut dynamics, tick)), [0.0, 0.0, 4.0, 6.0]);
     }
 
     #[test]
     fn weakness_and_drag_by_hand() {
-        let mismatch = ModelMismatch { weakness: 0.5, drag: 1.0, ..ModelMismatch::default() };
-        let mut dynamics: SwarmDynamics =
-            SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));
-        assert_eq!(dynamics.act(0, &pair(), &[[8.0, 8.0]; 2], 0.01), [[4.0, 2.0], [3.0, 2.0]]);
+        let mut dynamics = dynamics(ModelMismatch { weakness: 0.5, drag: 1.0, ..ModelMismatch::default() });
+        assert_eq!(accelerations(&mut dynamics, 0, [8.0, 8.0]), [[4.0, 2.0], [3.0, 2.0]]);
     }
 }

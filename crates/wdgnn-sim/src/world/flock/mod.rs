@@ -2,6 +2,7 @@
 
 pub mod adjoint;
 pub mod baselines;
+pub mod body;
 pub mod central_rule;
 pub mod dynamics;
 pub mod expert;

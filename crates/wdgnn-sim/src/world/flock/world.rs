@@ -12,7 +12,9 @@ use wdgnn_robot::onboard::OnboardTask;
 
 use super::{
     adjoint::FlockAdjoint,
-    baselines, central_rule,
+    baselines,
+    body::{BodyConfig, BodyKind},
+    central_rule,
     dynamics::{ModelMismatch, SwarmDynamics},
     expert::Expert,
     motion::{place, step, variation},
@@ -27,7 +29,10 @@ use crate::{
     recipe::RecipeName,
     scene::{CentralRule, StateLayout},
     shapes::Shapes,
-    world::{Adjoint, Baseline, Presentation, Scenario, SwarmOf, Training, TrainingConfig, World},
+    world::{
+        Adjoint, Baseline, Presentation, Scenario, SwarmOf, Training, TrainingConfig, World,
+        body_needs_flocking,
+    },
 };
 
 /// Repulsion of networks trained through the simulator, in meters and m/s².
@@ -48,11 +53,12 @@ const ECHO: f32 = 0.86;
 pub struct Flock<const D: usize = 2> {
     /// Deviations of robots from the training model; none by default.
     pub mismatch: ModelMismatch,
+    /// Body of the robots.
+    pub body: BodyConfig,
     /// Whether the expert ignores collisions.
     pub no_potential: bool,
+    /// Dynamics of the swarm; `None` for point masses without deviations.
     dynamics: Option<SwarmDynamics<D>>,
-    /// Swarm size and random stream of the dynamics, which are not drawn without mismatch.
-    undrawn: Option<(usize, ChaCha8Rng)>,
 }
 
 impl<const D: usize> Flock<D> {
@@ -153,20 +159,30 @@ where
         Scenario::PAPER
     }
 
+    fn set_body(&mut self, body: BodyConfig) -> Result {
+        if D != 2 {
+            return Err(body_needs_flocking(<Self as World>::NAME));
+        }
+        self.body = body;
+        Ok(())
+    }
+
+    fn scenario(&self) -> Scenario {
+        self.body.scenario()
+    }
+
     fn default_task() -> Flocking<D> {
         Flocking::<D>::MEAN_FEATURES
     }
 
     fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Motion<D>>> {
         let mut motions = start::start(Self::rings, scenario, random)?;
-        (self.dynamics, self.undrawn) = (None, None);
-        if self.mismatch == ModelMismatch::default() {
-            self.undrawn = Some((motions.len(), random.clone()));
-            return Ok(motions);
+        self.dynamics = None;
+        if self.mismatch != ModelMismatch::default() || !self.body.is_default() {
+            self.mismatch.begin(&mut motions);
+            let body = self.body.draw(random);
+            self.dynamics = Some(SwarmDynamics::new(self.mismatch, &body, &motions, random.clone()));
         }
-        let dynamics = SwarmDynamics::new(self.mismatch, motions.len(), random.clone());
-        dynamics.begin(&mut motions);
-        self.dynamics = Some(dynamics);
         Ok(motions)
     }
 
@@ -189,13 +205,10 @@ where
     }
 
     fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
-        let Some(dynamics) = &mut self.dynamics else {
-            // Without mismatch, commands are the accelerations, to the last bit.
-            step(motions, commands, task.period);
-            return;
-        };
-        let accelerations = dynamics.act(tick, motions, commands, task.period);
-        step(motions, &accelerations, task.period);
+        match &mut self.dynamics {
+            Some(dynamics) => dynamics.step(tick, motions, commands, task.period),
+            None => step(motions, commands, task.period),
+        }
     }
 
     fn score(&self, _: u32, motions: &[Motion<D>]) -> f64 {
@@ -286,11 +299,8 @@ where
     }
 
     fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
-        let drawn = || {
-            let (robots, random) = self.undrawn.clone()?;
-            Some(SwarmDynamics::new(self.mismatch, robots, random))
-        };
-        Some(Box::new(FlockAdjoint::new(self.dynamics.clone().or_else(drawn))))
+        (self.body.kind == BodyKind::Point)
+            .then(|| Box::new(FlockAdjoint::new(self.dynamics.clone())) as Box<dyn Adjoint<Self>>)
     }
 
     /// Varies speed, range, number of robots, or all three, each in a quarter of the scenarios.
