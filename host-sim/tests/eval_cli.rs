@@ -95,6 +95,20 @@ fn delayed_actuators_are_shown_unless_a_delay_is_given() {
 }
 
 #[test]
+fn bodies_change_flights_and_have_their_own_condition() {
+    let folder = folder();
+    let total = |body: &str| {
+        let flown = json(folder.path(), &format!("eval --swarms 2 --body {body}"));
+        (flown["robots"].clone(), flown["controllers"]["wd-gnn"]["total"]["mean"].as_f64().expect("a number"))
+    };
+    let (robots, nominal) = total("quadrotor");
+    assert_eq!(robots, 10);
+    assert!(total("quadrotor,lag=1.2").1 > nominal, "a slower body brakes later");
+    assert!(total("differential").1 < 0.1 * nominal, "robots on wheels start at 0.1 m/s");
+    assert_eq!(total("point").0, 50);
+}
+
+#[test]
 fn several_seeds_give_mean_and_spread() {
     let json = json(folder().path(), "eval --seeds 2 --swarms 2 --robots 12");
     assert_eq!(json["over_seeds"]["expert"]["ratio"]["mean"], 1.0);

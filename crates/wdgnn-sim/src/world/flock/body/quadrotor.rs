@@ -86,13 +86,14 @@ impl Dynamics<2> for Quadrotor {
         let upright = upright(before.tilt);
         let along = wanted[0] * before.tilt[0] + wanted[1] * before.tilt[1] + up * upright;
         let mut turned = [0.0; 2];
-        for (axis, skew) in [input.skew, -input.skew].into_iter().enumerate() {
+        let skews = [input.skew, -input.skew];
+        for (axis, (turned, skew)) in turned.iter_mut().zip(skews).enumerate() {
             let lag = self.lag * (1.0 + skew);
             let filter = Filter::new(MOTOR_LAG * lag, h);
             let error = (wanted[axis] * upright - up * before.tilt[axis]) / length;
             let goal = (ATTITUDE_GAIN / lag * error - RATE_GAIN * before.rate[axis]) / lag;
             let moment = before.moment[axis] - goal;
-            turned[axis] = h * before.rate[axis] + 0.5 * h * h * goal + filter.twice * moment;
+            *turned = h * before.rate[axis] + 0.5 * h * h * goal + filter.twice * moment;
             state.rate[axis] = before.rate[axis] + h * goal + filter.once * moment;
             state.moment[axis] = goal + filter.decay * moment;
         }
@@ -100,8 +101,8 @@ impl Dynamics<2> for Quadrotor {
         let goal = along.clamp(0.0, MAX_THRUST);
         state.thrust = goal + filter.decay * (before.thrust - goal);
         let across = turned[0] * before.tilt[0] + turned[1] * before.tilt[1];
-        for axis in 0..2 {
-            state.tilt[axis] += turned[axis] * (upright - 0.5 * across);
+        for (tilt, turned) in state.tilt.iter_mut().zip(turned) {
+            *tilt += turned * (upright - 0.5 * across);
         }
         let velocity = motion.velocity;
         let thrust = 0.5 * (before.thrust + state.thrust) / self.mass;
