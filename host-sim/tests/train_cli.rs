@@ -5,11 +5,12 @@ use std::{fs, path::Path, process::Output};
 use crate::program::{command, folder, json, text};
 
 /// Short runs of all training methods.
-const METHODS: [&str; 4] = [
+const METHODS: [&str; 5] = [
     "--swarms 4 --recipe through",
     "--swarms 4 --recipe paper --robots 8",
     "--swarms 4 --recipe ours --robots 8",
     "--task flocking-3d --recipe evolve --robots 4",
+    "--swarms 4 --robots 8 --body quadrotor,lag=0.8..1.2,delay=0..4,noise=0..0.05",
 ];
 
 /// Starts a training and interrupts it as a terminal does. Returns its output.

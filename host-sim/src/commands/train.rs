@@ -12,6 +12,7 @@ use wdgnn_core::model::shape::Dimensions;
 
 use super::{
     invocation::Invocation,
+    models::BodyArguments,
     output::{OutputArguments, Results},
     stop_on_interrupt,
     training_curves::{Curves, Epoch},
@@ -52,7 +53,8 @@ const DIMENSION: OptionRange = OptionRange::whole(1, 1024);
                   host-sim train --out two.wdgnn --recipe evolve --shape 2,2,16\n  \
                   host-sim train --out longer.wdgnn --model my.wdgnn --epochs 20\n  \
                   host-sim train --out paper.wdgnn --recipe paper\n  \
-                  host-sim train --out radio.wdgnn --profile dot154\n  host-sim eval --model my.wdgnn")]
+                  host-sim train --out radio.wdgnn --profile dot154\n  \
+                  host-sim train --out drone.wdgnn --body quadrotor,lag=0.8..1.2,delay=0..4\n  host-sim eval --model my.wdgnn")]
 pub struct TrainArguments {
     #[command(flatten)]
     pub invocation: Invocation,
@@ -84,6 +86,8 @@ pub struct TrainArguments {
     /// Robots per swarm [default: the task's, varied by recipes with mixed conditions].
     #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]
     pub robots: Option<usize>,
+    #[command(flatten)]
+    pub body: BodyArguments,
     /// Imitate an expert without collision avoidance, for flocking with the recipes ours and paper.
     #[arg(long)]
     pub no_potential: bool,
@@ -132,6 +136,8 @@ impl TrainArguments {
     /// Returns the recipe with all options applied.
     fn recipe<W: Environment>(&self) -> Result<Recipe<W>> {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
+        recipe.world = self.body.world()?;
+        recipe.condition = recipe.world.scenario();
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
         recipe.exchange = self.exchange.unwrap_or(self.profile.exchange_ticks());
@@ -146,8 +152,11 @@ impl TrainArguments {
                 let flights = self.swarms.unwrap_or(recipe.steps * through.flights);
                 through.flights = flights.min(through.flights);
                 recipe.steps = flights / through.flights;
-                // At least ten exchanges per episode.
+                // At least ten exchanges per episode, and bodies with a lag come to rest.
                 through.ticks = through.ticks.max(10 * recipe.exchange);
+                if self.body.body.is_some() {
+                    through.ticks = through.ticks.max(recipe.condition.ticks / 2);
+                }
             }
             Method::Evolution(_) if self.swarms.is_some() => {
                 return Err(Error::usage("--swarms has no effect with --recipe evolve: leave it out"));
@@ -242,7 +251,8 @@ impl TrainArguments {
             profile => format!(" --profile {} --robots 10", profile.name()),
         };
         let task = if self.task == "flocking" { String::new() } else { format!(" --task {}", W::NAME) };
-        println!("evaluate it: host-sim eval{task} --model {}{profile}", self.out.display());
+        let body = self.body.body.map_or(String::new(), |body| format!(" --body {body}"));
+        println!("evaluate it: host-sim eval{task} --model {}{profile}{body}", self.out.display());
     }
 
     /// Checks that the output file can be written and that no network is overwritten.

@@ -146,7 +146,8 @@ fn one<W: Environment>(
     net: &Net<'_>,
     through: &Bptt,
 ) -> Result<Slope> {
-    let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
+    let none =
+        || Error::usage("--recipe through needs the derivative of --task and --body: give --recipe evolve");
     let mut derivative = start.world.adjoint().ok_or_else(none)?;
     let mut swarm = draft.in_memory::<W::Shapes>(&start.states)?;
     let mut flown: RecordedEpisode<W> =
@@ -170,6 +171,10 @@ impl<W: Environment> RecordedEpisode<W> {
         let count = <StateOf<W> as State>::Array::LEN;
         let (ticks, robots) = (self.memories.len() - 1, self.memories[0].len());
         let (inputs, outputs, features) = (net.size.inputs(0), net.size.outputs, net.size.features);
+        for (tick, (states, memories)) in (0..).zip(self.states.iter().zip(&self.memories)).take(ticks) {
+            let commands: Vec<_> = memories.iter().map(|memory| memory.command).collect();
+            derivative.replay(&draft.task, tick, states, &commands);
+        }
         let begin = self.scores[0].max(1.0e-6);
         let mut loss = through.terminal * self.scores[ticks] / begin;
         // Gradients of states after the tick, commands, taps, and states in messages.
@@ -316,11 +321,12 @@ mod tests {
         quirks: ModelMismatch,
         task: Flocking,
         lag: f32,
+        body: &'static str,
     }
 
     fn setting(scale: Scale, exchange: u32, quirks: ModelMismatch, normalized: bool) -> Setting {
         let task = Flocking { separation: 0.0, normalized, limit: 1000.0, ..Flocking::MEAN_FEATURES };
-        Setting { scale, exchange, quirks, task, lag: 0.0 }
+        Setting { scale, exchange, quirks, task, lag: 0.0, body: "point" }
     }
 
     /// Weights for velocities only (gradients ignore positions), far from the clamp.
@@ -336,11 +342,15 @@ mod tests {
     }
 
     fn loss_and_gradient(weights: &[f32], setting: &Setting, number: u64) -> (f32, Vec<f32>) {
-        let Setting { scale, exchange, quirks, task, lag } = *setting;
+        let Setting { scale, exchange, quirks, task, lag, body } = *setting;
         let draft = Draft { numbers: weights, size: SIZE, scale, task, exchange, lag };
-        let draw = |_: &mut _| (Flock::<2>::with(quirks), Scenario { robots: 7, ..Scenario::PAPER });
+        let mut world = Flock::<2>::with(quirks);
+        world.body = body.parse().unwrap();
+        // The velocity follows a command of a quadrotor after a tenth of a second.
+        let ticks = if body == "point" { THROUGH.ticks } else { 30 };
+        let draw = |_: &mut _| (world.clone(), Scenario { robots: 7, ..Scenario::PAPER });
         let mut into = vec![0.0; weights.len()];
-        let loss = gradient(&draft, &THROUGH, &draw, 3, number, &mut into).unwrap();
+        let loss = gradient(&draft, &Bptt { ticks, ..THROUGH }, &draw, 3, number, &mut into).unwrap();
         (loss, into)
     }
 
@@ -348,22 +358,29 @@ mod tests {
     fn the_gradient_matches_finite_differences() {
         let quirks =
             ModelMismatch { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..ModelMismatch::default() };
-        for (scale, exchange, quirks, normalized, lag) in [
-            (Scale::Closed, 1, ModelMismatch::default(), true, 0.0),
-            (Scale::Mean, 1, ModelMismatch::default(), false, 0.0),
-            (Scale::Closed, 3, ModelMismatch::default(), true, 0.1),
-            (Scale::Closed, 1, quirks, true, 0.0),
-            (Scale::Closed, 1, quirks, true, 0.05),
-            (Scale::Echo(0.8), 1, ModelMismatch::default(), true, 0.0),
-            (Scale::Echo(0.8), 3, ModelMismatch::default(), true, 0.0),
+        let plain = ModelMismatch::default();
+        for (scale, exchange, quirks, normalized, lag, body) in [
+            (Scale::Closed, 1, plain, true, 0.0, "point"),
+            (Scale::Mean, 1, plain, false, 0.0, "point"),
+            (Scale::Closed, 3, plain, true, 0.1, "point"),
+            (Scale::Closed, 1, quirks, true, 0.0, "point"),
+            (Scale::Closed, 1, quirks, true, 0.05, "point,mass=1.1,asymmetry=0.2"),
+            (Scale::Closed, 1, plain, true, 0.0, "quadrotor"),
+            (Scale::Closed, 1, plain, true, 0.1, "quadrotor,lag=1.2,mass=0.9,delay=2,asymmetry=0.1"),
+            (Scale::Closed, 1, quirks, true, 0.0, "quadrotor,gain=0.8"),
+            (Scale::Echo(0.8), 1, plain, true, 0.0, "point"),
+            (Scale::Echo(0.8), 3, plain, true, 0.0, "point"),
         ] {
-            let mut setting = Setting { lag, ..setting(scale, exchange, quirks, normalized) };
+            let mut setting = Setting { lag, body, ..setting(scale, exchange, quirks, normalized) };
             if lag > 0.0 {
                 // A predicted position depends on the velocity, and the gradient ignores positions.
                 setting.task.repulsion = 0.0;
             }
             let smooth: usize = (0..8).map(|number| directions_that_agree(&setting, number)).sum();
-            assert!(smooth > 12, "{scale:?} {exchange} {lag}: only {smooth} of 48 directions are smooth");
+            assert!(
+                smooth > 12,
+                "{scale:?} {exchange} {lag} {body}: only {smooth} of 48 directions are smooth"
+            );
         }
     }
 

@@ -247,6 +247,9 @@ pub trait Adjoint<W: World>: Send {
     /// Adds `weight` times the derivative of the score at a tick to the gradient of the states.
     fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, grad: &mut [f32]);
 
+    /// Records a tick of the flight: called for all ticks in their order, before the adjoint goes back.
+    fn replay(&mut self, _task: &W::Task, _tick: u32, _states: &[StateOf<W>], _commands: &[OutputOf<W>]) {}
+
     /// Goes back over the world's step.
     ///
     /// Replaces the gradient of the states after a tick by that of the states before it. Adds to

@@ -8,7 +8,11 @@ use wdgnn_core::{
 };
 use wdgnn_robot::{onboard::OnboardTask, tasks::CollisionAvoidance as _};
 
-use super::{dynamics::SwarmDynamics, motion::mean_velocity};
+use super::{
+    body::{Bodies, BodyGrad, Input, quadrotor},
+    dynamics::SwarmDynamics,
+    motion::mean_velocity,
+};
 use crate::world::{Adjoint, World};
 
 /// Initial gain in 1/s: robots brake to the delayed means in their taps.
@@ -22,8 +26,11 @@ const GAIN: f32 = -14.0;
 #[derive(Debug)]
 pub struct FlockAdjoint<const D: usize> {
     dynamics: Option<SwarmDynamics<D>>,
-    /// Gradient with respect to each actuator's state.
+    /// Flight by tick: bodies before the tick, and each robot's motion and input.
+    flight: Vec<(Bodies, Vec<(Motion<D>, Input<D>)>)>,
+    /// Gradients with respect to each actuator's and each body's state.
     acting: Vec<[f32; D]>,
+    bodies: Vec<quadrotor::State>,
     /// Gradient with respect to each robot's modeled acceleration.
     responses: Vec<[f32; D]>,
 }
@@ -31,7 +38,8 @@ pub struct FlockAdjoint<const D: usize> {
 impl<const D: usize> FlockAdjoint<D> {
     /// Creates the adjoint for these dynamics.
     pub fn new(dynamics: Option<SwarmDynamics<D>>) -> Self {
-        Self { dynamics, acting: Vec::new(), responses: Vec::new() }
+        let (flight, acting, bodies, responses) = Default::default();
+        Self { dynamics, flight, acting, bodies, responses }
     }
 }
 
@@ -49,22 +57,40 @@ where
         }
     }
 
+    fn replay(&mut self, task: &Flocking<D>, tick: u32, motions: &[Motion<D>], commands: &[[f32; D]]) {
+        let Some(dynamics) = &mut self.dynamics else { return };
+        let bodies = dynamics.bodies.clone();
+        dynamics.step(tick, &mut motions.to_vec(), commands, task.period);
+        let input = |robot| dynamics.input(robot, task.period);
+        self.flight.push((bodies, motions.iter().copied().zip((0..).map(input)).collect()));
+    }
+
     fn step(&mut self, task: &Flocking<D>, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]) {
         let robots = grad.len() / (2 * D);
         self.acting.resize(robots, [0.0; D]);
-        let (quickness, lost, delay) = self.dynamics.as_ref().map_or((1.0, 0.0, 0), |dynamics| {
-            (dynamics.quickness(task.period), dynamics.lost(task.period), dynamics.delay())
-        });
+        self.bodies.resize(robots, quadrotor::State::default());
+        let dynamics = self.dynamics.as_ref().zip(self.flight.get(tick as usize));
         for (robot, grad) in grad.chunks_exact_mut(2 * D).enumerate() {
-            for (axis, after) in grad[D..].iter_mut().enumerate() {
-                let acting = &mut self.acting[robot][axis];
-                *acting = task.period * *after + (1.0 - quickness) * *acting;
-                *after *= 1.0 - lost;
+            let acting = &mut self.acting[robot];
+            let Some(after) = grad.last_chunk_mut::<D>() else { continue };
+            let Some((dynamics, (bodies, robots))) = dynamics else {
+                let commands = commands[tick as usize][robot * D..].iter_mut();
+                commands.zip(after).for_each(|(grad, after)| *grad += task.period * *after);
+                continue;
+            };
+            if dynamics.leads[robot] {
+                continue;
             }
-            if let Some(commanded) = (tick as usize).checked_sub(delay) {
-                let acting = self.acting[robot];
-                let dynamics = self.dynamics.as_ref();
-                let effect = dynamics.map_or(acting, |dynamics| dynamics.effect_back(tick, robot, &acting));
+            let (motion, input) = &robots[robot];
+            let mut body = BodyGrad { state: self.bodies[robot], ..BodyGrad::of(*after) };
+            bodies.step_back(robot, motion, input, &mut body);
+            (*after, self.bodies[robot]) = (body.velocity, body.state);
+            let quickness = dynamics.quickness(task.period);
+            for (acting, command) in acting.iter_mut().zip(body.command) {
+                *acting = command + (1.0 - quickness) * *acting;
+            }
+            if let Some(commanded) = (tick as usize).checked_sub(dynamics.delay()) {
+                let effect = dynamics.effect_back(tick, robot, acting);
                 let commands = commands[commanded][robot * D..].iter_mut();
                 commands.zip(effect).for_each(|(grad, effect)| *grad += quickness * effect);
             }

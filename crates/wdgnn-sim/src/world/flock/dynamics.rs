@@ -82,13 +82,15 @@ pub struct SwarmDynamics<const D: usize = 2> {
     sensor_bias: Vec<[f32; D]>,
     turn: Vec<[f32; 2]>,
     frozen: Vec<bool>,
-    leads: Vec<bool>,
+    /// Robots that ignore commands.
+    pub leads: Vec<bool>,
     stuck: Vec<[f32; D]>,
     gust: Vec<[f32; D]>,
     /// Commands that have not yet taken effect.
     waiting: VecDeque<Vec<[f32; D]>>,
     acting: Vec<[f32; D]>,
-    bodies: Bodies,
+    /// Bodies of the robots.
+    pub bodies: Bodies,
     random: ChaCha8Rng,
 }
 
@@ -187,11 +189,6 @@ impl<const D: usize> SwarmDynamics<D> {
         self.mismatch.delay as usize
     }
 
-    /// Returns the share of speed that a robot loses in a tick.
-    pub fn lost(&self, period: f32) -> f32 {
-        self.mismatch.drag * period
-    }
-
     /// Returns the acceleration of a command at a tick: rotated in the x–y plane and scaled.
     pub fn effect(&self, tick: u32, robot: usize, command: &[f32; D]) -> [f32; D] {
         self.turned(tick, robot, command, 1.0)
@@ -240,10 +237,14 @@ impl<const D: usize> SwarmDynamics<D> {
             for (acting, wanted) in self.acting[robot].iter_mut().zip(wanted) {
                 *acting = if quickness < 1.0 { *acting + quickness * (wanted - *acting) } else { wanted };
             }
-            let (command, gust) = (self.acting[robot], self.gust[robot]);
-            let input = Input { command, gust, drag: self.mismatch.drag, period, skew: 0.0 };
-            self.bodies.step(robot, motion, &input);
+            self.bodies.step(robot, motion, &self.input(robot, period));
         }
+    }
+
+    /// Returns the input of a robot's body in the last tick.
+    pub fn input(&self, robot: usize, period: f32) -> Input<D> {
+        let (command, gust) = (self.acting[robot], self.gust[robot]);
+        Input { command, gust, drag: self.mismatch.drag, period, skew: 0.0 }
     }
 }
 

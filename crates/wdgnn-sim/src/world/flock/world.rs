@@ -299,7 +299,7 @@ where
     }
 
     fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
-        (self.body.kind == BodyKind::Point)
+        (self.body.kind != BodyKind::Differential)
             .then(|| Box::new(FlockAdjoint::new(self.dynamics.clone())) as Box<dyn Adjoint<Self>>)
     }
 
@@ -325,6 +325,15 @@ where
 
     fn vary_robots(&self, scenario: &Scenario, random: &mut ChaCha8Rng) -> (Self, Scenario) {
         let (mut world, mut scenario) = (self.clone(), *scenario);
+        if !self.body.is_default() {
+            // Settings of the body vary by their ranges.
+            scenario.speed *= random.random_range(0.2..3.0);
+            scenario.radius = random.random_range(1.2..3.0);
+            scenario.robots = random.random_range(5..=50);
+            world.mismatch.loss = random.random_range(0.0_f32..0.6) - 0.3;
+            world.mismatch.loss = world.mismatch.loss.max(self.mismatch.loss);
+            return (world, scenario);
+        }
         match random.random_range(0..8) {
             0 => scenario.speed = random.random_range(1.0..6.0),
             1 => scenario.radius = random.random_range(1.0..3.2),

@@ -99,16 +99,63 @@ impl Bodies {
 
     /// Moves a robot for one tick.
     pub fn step<const D: usize>(&mut self, robot: usize, motion: &mut Motion<D>, input: &Input<D>) {
-        let input = &Input { skew: self.skew.get(robot).copied().unwrap_or_default(), ..*input };
+        let input = self.with_skew(robot, input);
         match &mut self.fleet {
-            Fleet::Point(point) => point.step(&mut (), motion, input),
-            Fleet::Quadrotor(body, states) => step_in_plane(body, &mut states[robot], motion, input),
-            Fleet::Differential(body, states) => step_in_plane(body, &mut states[robot], motion, input),
+            Fleet::Point(point) => point.step(&mut (), motion, &input),
+            // Robots in space are point masses.
+            _ if D != 2 => {}
+            Fleet::Quadrotor(body, states) => step_in_plane(body, &mut states[robot], motion, &input),
+            Fleet::Differential(body, states) => step_in_plane(body, &mut states[robot], motion, &input),
         }
+    }
+
+    /// Goes back over a robot's step from this state; a differential drive passes no gradient.
+    pub fn step_back<const D: usize>(
+        &self,
+        robot: usize,
+        motion: &Motion<D>,
+        input: &Input<D>,
+        grad: &mut BodyGrad<D>,
+    ) {
+        let input = self.with_skew(robot, input);
+        match &self.fleet {
+            Fleet::Quadrotor(body, states) if D == 2 => {
+                let input = planar_input(&input);
+                let mut flat = BodyGrad { state: grad.state, ..BodyGrad::of(first_two(grad.velocity)) };
+                body.step_back(&states[robot], &planar(motion), &input, &mut flat);
+                grad.state = flat.state;
+                grad.velocity[..2].copy_from_slice(&flat.velocity);
+                grad.command[..2].copy_from_slice(&flat.command);
+            }
+            Fleet::Point(point) => point.step_back(&input, grad),
+            _ => {}
+        }
+    }
+
+    fn with_skew<const D: usize>(&self, robot: usize, input: &Input<D>) -> Input<D> {
+        Input { skew: self.skew.get(robot).copied().unwrap_or_default(), ..*input }
     }
 }
 
-/// Moves a body that lives in the plane of the first two axes; the others follow the commands.
+/// Gradient that goes back over a step of a robot's body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyGrad<const D: usize> {
+    /// Gradient of the velocity: after the step, then before it.
+    pub velocity: [f32; D],
+    /// Gradient of a quadrotor's internal state: after the step, then before it.
+    pub state: quadrotor::State,
+    /// Gradient of the command.
+    pub command: [f32; D],
+}
+
+impl<const D: usize> BodyGrad<D> {
+    /// Starts with the gradient of the velocity after the step.
+    pub fn of(velocity: [f32; D]) -> Self {
+        Self { velocity, state: quadrotor::State::default(), command: [0.0; D] }
+    }
+}
+
+/// Moves a body that lives in the plane.
 fn step_in_plane<B: Dynamics<2>, const D: usize>(
     body: &B,
     state: &mut B::State,
@@ -116,16 +163,18 @@ fn step_in_plane<B: Dynamics<2>, const D: usize>(
     input: &Input<D>,
 ) {
     let mut flat = planar(motion);
-    let Input { command, gust, drag, period, skew } = *input;
-    Point::NOMINAL.step(&mut (), motion, input);
-    let input = Input { command: first_two(command), gust: first_two(gust), drag, period, skew };
-    body.step(state, &mut flat, &input);
+    body.step(state, &mut flat, &planar_input(input));
     motion.position[..2].copy_from_slice(&flat.position);
     motion.velocity[..2].copy_from_slice(&flat.velocity);
 }
 
 fn planar<const D: usize>(motion: &Motion<D>) -> Motion<2> {
     Motion { position: first_two(motion.position), velocity: first_two(motion.velocity) }
+}
+
+fn planar_input<const D: usize>(input: &Input<D>) -> Input<2> {
+    let Input { command, gust, drag, period, skew } = *input;
+    Input { command: first_two(command), gust: first_two(gust), drag, period, skew }
 }
 
 fn first_two<const D: usize>(vector: [f32; D]) -> [f32; 2] {

@@ -2,7 +2,7 @@
 
 use wdgnn_core::tasks::flocking::Motion;
 
-use super::{super::motion::step, Body, Dynamics, Input};
+use super::{super::motion::step, Body, BodyGrad, Dynamics, Input};
 
 /// Point mass.
 #[derive(Clone, Copy, Debug)]
@@ -11,20 +11,25 @@ pub struct Point {
 }
 
 impl Point {
-    /// Point mass with the gain 1.
-    pub const NOMINAL: Self = Self { gain: 1.0 };
-
     /// Creates the point mass with these settings.
     pub fn new(body: &Body) -> Self {
         Self { gain: body.gain / body.mass }
     }
 
     /// Returns the factor of a command along an axis.
-    pub fn gain(&self, axis: usize, skew: f32) -> f32 {
+    fn gain(&self, axis: usize, skew: f32) -> f32 {
         match axis {
             0 => self.gain * (1.0 + skew),
             1 => self.gain * (1.0 - skew),
             _ => self.gain,
+        }
+    }
+
+    /// Goes back over a step.
+    pub fn step_back<const D: usize>(&self, input: &Input<D>, grad: &mut BodyGrad<D>) {
+        for (axis, (velocity, command)) in grad.velocity.iter_mut().zip(&mut grad.command).enumerate() {
+            *command = self.gain(axis, input.skew) * input.period * *velocity;
+            *velocity *= 1.0 - input.drag * input.period;
         }
     }
 }

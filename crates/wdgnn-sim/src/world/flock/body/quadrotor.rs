@@ -14,7 +14,7 @@
 
 use wdgnn_core::tasks::flocking::Motion;
 
-use super::{super::motion, Body, Dynamics, Input};
+use super::{super::motion, Body, BodyGrad, Dynamics, Input};
 
 /// Acceleration of gravity in m/s².
 pub const GRAVITY: f32 = 9.81;
@@ -60,13 +60,152 @@ impl Quadrotor {
         Self { mass: body.mass, lag: body.lag, gain: body.gain }
     }
 
-    /// Returns the wanted force per assumed mass: horizontal and vertical.
+    /// Returns the wanted horizontal force per assumed mass, and its share of the command.
     fn wanted(&self, command: [f32; 2]) -> ([f32; 2], f32) {
-        let up = GRAVITY * self.mass;
         let wanted = command.map(|u| self.gain * u);
-        let level = libm::sqrtf(wanted[0] * wanted[0] + wanted[1] * wanted[1]);
-        let limit = MAX_TILT * up;
-        (if level > limit { wanted.map(|u| u * limit / level) } else { wanted }, up)
+        let (level, limit) = (libm::sqrtf(dot(wanted, wanted)), MAX_TILT * GRAVITY * self.mass);
+        let share = if level > limit { limit / level } else { 1.0 };
+        (wanted.map(|u| share * u), share)
+    }
+
+    /// Computes the controller's part of a step.
+    fn control(&self, state: &State, input: &Input<2>) -> Control {
+        let (wanted, share) = self.wanted(input.command);
+        let up = GRAVITY * self.mass;
+        let length = libm::sqrtf(dot(wanted, wanted) + up * up);
+        let upright = upright(state.tilt);
+        let along = dot(wanted, state.tilt) + up * upright;
+        let lags = [1.0 + input.skew, 1.0 - input.skew].map(|skew| self.lag * skew);
+        let error = [0, 1].map(|axis| (wanted[axis] * upright - up * state.tilt[axis]) / length);
+        let goal = [0, 1].map(|axis| {
+            let lag = lags[axis];
+            (ATTITUDE_GAIN / lag * error[axis] - RATE_GAIN * state.rate[axis]) / lag
+        });
+        let filters = lags.map(|lag| Filter::new(MOTOR_LAG * lag, input.period));
+        let (h, thrust_filter) = (input.period, Filter::new(MOTOR_LAG * self.lag, input.period));
+        let turned = [0, 1].map(|axis| {
+            let moment = state.moment[axis] - goal[axis];
+            h * state.rate[axis] + 0.5 * h * h * goal[axis] + filters[axis].twice * moment
+        });
+        Control {
+            wanted,
+            share,
+            up,
+            length,
+            upright,
+            along,
+            lags,
+            error,
+            goal,
+            filters,
+            thrust_filter,
+            turned,
+        }
+    }
+
+    /// Goes back over a step from `state`.
+    pub fn step_back(&self, state: &State, motion: &Motion, input: &Input<2>, grad: &mut BodyGrad<2>) {
+        let control = self.control(state, input);
+        let Control { wanted, share, up, length, upright, along, lags, error, filters, turned, .. } = control;
+        let after = control.apply(state, input);
+        let (h, velocity, of) = (input.period, motion.velocity, &mut grad.state);
+        // Acceleration.
+        let by_acceleration = grad.velocity.map(|g| h * g);
+        let tilt = [0, 1].map(|axis| 0.5 * (state.tilt[axis] + after.tilt[axis]));
+        let lift = (DRAG[0] - DRAG[1]) / self.mass;
+        let (climb, thrust) = (dot(velocity, tilt), 0.5 * (state.thrust + after.thrust) / self.mass);
+        let by_thrust = dot(by_acceleration, tilt);
+        let by_climb = lift * by_thrust;
+        let mut by_tilt = [0.0; 2];
+        for axis in 0..2 {
+            grad.velocity[axis] -= by_acceleration[axis] * (DRAG[0] / self.mass + input.drag);
+            grad.velocity[axis] += by_climb * tilt[axis];
+            by_tilt[axis] =
+                0.5 * (by_acceleration[axis] * (thrust + lift * climb) + by_climb * velocity[axis]);
+            of.tilt[axis] += by_tilt[axis];
+        }
+        let half = 0.5 * by_thrust / self.mass;
+        of.thrust += half;
+        // Rotation of the thrust's direction.
+        let across = dot(turned, state.tilt);
+        let by_turn = dot(of.tilt, turned);
+        let mut by_upright = by_turn;
+        let by_angle = [0, 1].map(|axis| {
+            by_tilt[axis] += of.tilt[axis] - 0.5 * by_turn * turned[axis];
+            of.tilt[axis] * (upright - 0.5 * across) - 0.5 * by_turn * state.tilt[axis]
+        });
+        // Thrust, moments and rates.
+        let decay = control.thrust_filter.decay;
+        let free = along > 0.0 && along < MAX_THRUST;
+        let by_along = if free { (1.0 - decay) * of.thrust } else { 0.0 };
+        of.thrust = half + decay * of.thrust;
+        let (mut by_wanted, mut by_length) = ([0.0; 2], 0.0);
+        for axis in 0..2 {
+            let Filter { decay, once, twice } = filters[axis];
+            let (moment, rate, angle) = (of.moment[axis], of.rate[axis], by_angle[axis]);
+            let by_moment = decay * moment + once * rate + twice * angle;
+            let by_goal = moment + h * rate + 0.5 * h * h * angle - by_moment;
+            of.moment[axis] = by_moment;
+            of.rate[axis] = rate + h * angle - RATE_GAIN / lags[axis] * by_goal;
+            let by_error = ATTITUDE_GAIN / (lags[axis] * lags[axis]) * by_goal / length;
+            by_wanted[axis] = by_error * upright + by_along * state.tilt[axis];
+            by_tilt[axis] += by_along * wanted[axis] - by_error * up;
+            by_upright += by_error * wanted[axis];
+            by_length -= by_error * error[axis];
+        }
+        by_upright += by_along * up;
+        for axis in 0..2 {
+            let slope = if upright > MIN_UPRIGHT { state.tilt[axis] / upright } else { 0.0 };
+            of.tilt[axis] = by_tilt[axis] - by_upright * slope;
+            by_wanted[axis] += by_length * wanted[axis] / length;
+        }
+        // A limited force keeps its length.
+        let along_wanted = dot(by_wanted, wanted) / dot(wanted, wanted).max(f32::MIN_POSITIVE);
+        for axis in 0..2 {
+            let radial = if share < 1.0 { along_wanted * wanted[axis] } else { 0.0 };
+            grad.command[axis] = self.gain * share * (by_wanted[axis] - radial);
+        }
+    }
+}
+
+/// Results of the controller in a tick.
+#[derive(Clone, Copy, Debug)]
+struct Control {
+    /// Wanted horizontal force, its share of the command, and the vertical force.
+    wanted: [f32; 2],
+    share: f32,
+    up: f32,
+    /// Length of the wanted force.
+    length: f32,
+    /// Upright component of the thrust's direction.
+    upright: f32,
+    /// Wanted force along the thrust's direction.
+    along: f32,
+    lags: [f32; 2],
+    /// Attitude error.
+    error: [f32; 2],
+    /// Wanted moment.
+    goal: [f32; 2],
+    filters: [Filter; 2],
+    thrust_filter: Filter,
+    /// Rotation in the tick.
+    turned: [f32; 2],
+}
+
+impl Control {
+    /// Returns the state after the tick.
+    fn apply(&self, state: &State, input: &Input<2>) -> State {
+        let (mut after, across) = (*state, dot(self.turned, state.tilt));
+        for axis in 0..2 {
+            let (filter, goal) = (self.filters[axis], self.goal[axis]);
+            let moment = state.moment[axis] - goal;
+            after.tilt[axis] += self.turned[axis] * (self.upright - 0.5 * across);
+            after.rate[axis] += input.period * goal + filter.once * moment;
+            after.moment[axis] = goal + filter.decay * moment;
+        }
+        let goal = self.along.clamp(0.0, MAX_THRUST);
+        after.thrust = goal + self.thrust_filter.decay * (state.thrust - goal);
+        after
     }
 }
 
@@ -79,41 +218,17 @@ impl Dynamics<2> for Quadrotor {
     }
 
     fn step(&self, state: &mut State, motion: &mut Motion, input: &Input<2>) {
-        let h = input.period;
-        let (wanted, up) = self.wanted(input.command);
-        let length = libm::sqrtf(wanted[0] * wanted[0] + wanted[1] * wanted[1] + up * up);
         let before = *state;
-        let upright = upright(before.tilt);
-        let along = wanted[0] * before.tilt[0] + wanted[1] * before.tilt[1] + up * upright;
-        let mut turned = [0.0; 2];
-        let skews = [input.skew, -input.skew];
-        for (axis, (turned, skew)) in turned.iter_mut().zip(skews).enumerate() {
-            let lag = self.lag * (1.0 + skew);
-            let filter = Filter::new(MOTOR_LAG * lag, h);
-            let error = (wanted[axis] * upright - up * before.tilt[axis]) / length;
-            let goal = (ATTITUDE_GAIN / lag * error - RATE_GAIN * before.rate[axis]) / lag;
-            let moment = before.moment[axis] - goal;
-            *turned = h * before.rate[axis] + 0.5 * h * h * goal + filter.twice * moment;
-            state.rate[axis] = before.rate[axis] + h * goal + filter.once * moment;
-            state.moment[axis] = goal + filter.decay * moment;
-        }
-        let filter = Filter::new(MOTOR_LAG * self.lag, h);
-        let goal = along.clamp(0.0, MAX_THRUST);
-        state.thrust = goal + filter.decay * (before.thrust - goal);
-        let across = turned[0] * before.tilt[0] + turned[1] * before.tilt[1];
-        for (tilt, turned) in state.tilt.iter_mut().zip(turned) {
-            *tilt += turned * (upright - 0.5 * across);
-        }
+        *state = self.control(&before, input).apply(&before, input);
         let velocity = motion.velocity;
+        let tilt = [0, 1].map(|axis| 0.5 * (before.tilt[axis] + state.tilt[axis]));
         let thrust = 0.5 * (before.thrust + state.thrust) / self.mass;
-        let climb =
-            0.5 * (0..2).map(|axis| velocity[axis] * (before.tilt[axis] + state.tilt[axis])).sum::<f32>();
-        let acceleration = std::array::from_fn(|axis| {
-            let tilt = 0.5 * (before.tilt[axis] + state.tilt[axis]);
-            let drag = (DRAG[0] * velocity[axis] - (DRAG[0] - DRAG[1]) * climb * tilt) / self.mass;
-            thrust * tilt - drag + input.gust[axis] - input.drag * velocity[axis]
+        let climb = dot(velocity, tilt);
+        let acceleration = [0, 1].map(|axis| {
+            let drag = (DRAG[0] * velocity[axis] - (DRAG[0] - DRAG[1]) * climb * tilt[axis]) / self.mass;
+            thrust * tilt[axis] - drag + input.gust[axis] - input.drag * velocity[axis]
         });
-        motion::step(std::slice::from_mut(motion), &[acceleration], h);
+        motion::step(std::slice::from_mut(motion), &[acceleration], input.period);
     }
 }
 
@@ -133,9 +248,13 @@ impl Filter {
     }
 }
 
+fn dot(a: [f32; 2], b: [f32; 2]) -> f32 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
 /// Returns the upright component of the thrust's direction.
 fn upright(tilt: [f32; 2]) -> f32 {
-    libm::sqrtf((1.0 - tilt[0] * tilt[0] - tilt[1] * tilt[1]).max(MIN_UPRIGHT * MIN_UPRIGHT))
+    libm::sqrtf((1.0 - dot(tilt, tilt)).max(MIN_UPRIGHT * MIN_UPRIGHT))
 }
 
 #[cfg(test)]
