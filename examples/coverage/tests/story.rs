@@ -64,7 +64,7 @@ fn supplied_and_trained_networks_are_compared_with_lloyd() {
     let (_, json, _) = run("eval --swarms 1 --model trained.wdgnn --json");
     assert!(total(&json, "wd-gnn") < total(&json, "still"), "{json}");
     let (code, _, error) = run("train --recipe through --out x.wdgnn");
-    assert_eq!((code, error.contains("has no derivative")), (Some(2), true), "{error}");
+    assert_eq!((code, error.contains("needs the derivative")), (Some(2), true), "{error}");
 }
 
 #[test]
