@@ -123,7 +123,7 @@ pub struct RobotConfig<M, T, P = Trust> {
     pub isolation: IsolationLimits,
     /// Conditions under which the robot slows down or stops.
     pub failsafe: Failsafe,
-    /// Lag of the body in seconds, see [`crate::estimation::body`]; 0 for a body without lag.
+    /// Lag of the body in seconds; 0 for a body without lag.
     pub lag: f32,
 }
 
