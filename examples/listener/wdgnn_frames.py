@@ -73,12 +73,12 @@ FRAMES = {
         proofs_2_tag:u8[4] proofs_3_robot:u8 proofs_3_tag:u8[4] proofs_4_robot:u8 proofs_4_tag:u8[4]
         proofs_5_robot:u8 proofs_5_tag:u8[4]
     """),
-    "PoseFrame": Frame(0x61, 84, """
-        kind:u8 command:u8 sender:u16 boot:u32 sequence:u32 age:u16 robots:u8[10] x:u16[10] y:u16[10]
-        headings:u16[10]
+    "PoseFrame": Frame(0x61, 91, """
+        kind:u8 command:u8 sender:u16 boot:u32 sequence:u32 age:u16 robots:u8[11] x:u16[11] y:u16[11]
+        headings:u16[11]
     """),
-    "SealedPoseFrame": Frame(0x61, 92, """
-        kind:u8 command:u8 sender:u16 boot:u32 sequence:u32 age:u16 ciphertext:u8[70] tag:u8[8]
+    "SealedPoseFrame": Frame(0x61, 99, """
+        kind:u8 command:u8 sender:u16 boot:u32 sequence:u32 age:u16 ciphertext:u8[77] tag:u8[8]
     """),
 }
 

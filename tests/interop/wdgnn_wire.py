@@ -383,7 +383,7 @@ class Sealed:
 # kind, command, sender, boot, sequence, age
 POSE_HEADER = struct.Struct("<BBHIIH")
 POSE_KIND = 0x61
-POSES = 10
+POSES = 11
 NO_ROBOT = 255
 
 

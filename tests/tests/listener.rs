@@ -68,10 +68,10 @@ fn listeners_print_poses_open_and_sealed() {
         ..PoseHeader::default()
     });
     frame.push(3, &Pose { position: [0.25, -1.5], heading: -0x2000 });
-    let mut bytes = [[0; 92]; 2];
+    let mut bytes = [[0; 99]; 2];
     let open = encode(&frame, &mut bytes[0]).unwrap();
     let cipher = PoseKey::new(Aes::new(KEY.first_chunk().unwrap()), 0);
-    assert_eq!(cipher.seal(&frame, &mut bytes[1]), Some(92));
+    assert_eq!(cipher.seal(&frame, &mut bytes[1]), Some(99));
     let [key, file] = ["poses.key", "poses.events"].map(|name| temporary(name).to_str().unwrap().to_owned());
     fs::write(&key, KEY).unwrap();
     for (frame, secret) in

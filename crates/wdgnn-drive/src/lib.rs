@@ -3,9 +3,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod angle;
+pub mod buggy;
 mod cutebot;
+pub mod guidance;
 mod h_bridge;
+mod latency;
 mod maqueen;
+pub mod peers;
+pub mod pose_filter;
 mod wheels;
 
 pub use cutebot::Cutebot;

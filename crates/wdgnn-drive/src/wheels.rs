@@ -67,6 +67,21 @@ impl Wheels {
         [self.duty(left, self.gain[0]), self.duty(right, self.gain[1])]
     }
 
+    /// Returns the speeds of the wheels at these duties in m/s.
+    #[must_use]
+    pub fn rim_speeds(&self, duties: [f32; 2]) -> [f32; 2] {
+        [self.rim_speed(duties[0], self.gain[0]), self.rim_speed(duties[1], self.gain[1])]
+    }
+
+    fn rim_speed(&self, duty: f32, gain: f32) -> f32 {
+        let share = (duty.abs() - self.dead_zone) / (1.0 - self.dead_zone);
+        // Half of the smallest step of a motor board is lost in its rounding.
+        if duty == 0.0 || share < -0.01 {
+            return 0.0;
+        }
+        gain * (self.min_speed + share.max(0.0) * (self.full_speed - self.min_speed)).copysign(duty)
+    }
+
     fn duty(&self, speed: f32, gain: f32) -> f32 {
         let nominal = speed / gain;
         let slowness = nominal.abs() - self.min_speed;
@@ -117,6 +132,15 @@ mod tests {
         let slow_right = Wheels { gain: [1.0, 0.5], ..WHEELS };
         assert_near(slow_right.speeds(0.4, 0.0), [0.2; 2]);
         assert_near(slow_right.duties(0.4, 0.0), [0.5, 1.0]);
+    }
+
+    #[test]
+    fn speeds_follow_from_duties() {
+        let wheels = Wheels { gain: [-1.0, 0.8], ..WHEELS };
+        for forward in [-0.3, -0.1, 0.0, 0.15] {
+            assert_near(wheels.rim_speeds(wheels.duties(forward, 0.0)), [forward; 2]);
+        }
+        assert_near(WHEELS.rim_speeds([0.1, -1.0]), [0.0, -0.4]);
     }
 
     #[test]

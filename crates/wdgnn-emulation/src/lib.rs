@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod buggies;
 pub mod chips;
 pub mod emulated;
 pub mod gateway;

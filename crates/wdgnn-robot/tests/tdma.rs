@@ -493,3 +493,28 @@ fn local_clock_jumps_lose_no_tick() {
         }
     }
 }
+
+#[test]
+fn a_tracking_system_sets_the_time_and_takes_no_slot() {
+    let timing = SlotTiming { interval: 10, slots: 1, ..TEN };
+    let mut robot: SlotClock<8> = SlotClock::new(timing, 7, 0, 1);
+    let (mut now, mut told, mut sent) = (0, 5_000_000, 0);
+    for _ in 0..200 {
+        let next = robot.next_tick(now);
+        if next.slot_begins_us.is_some() {
+            assert_eq!(next.tick % 10, 7, "the slot of its address");
+            sent += 1;
+        }
+        // The tracking system's ticks begin 3 ms after multiples of 10 ms; it sends in the second slot of each.
+        now = now / 10_000 * 10_000 + 10_000;
+        told += 1;
+        let id = FrameId { sender: 0xfffe, boot: 1, sequence: told };
+        let slot = u64::from(timing.lead + timing.slot + timing.delay);
+        robot.record_frame(&id, SlotInfo::new(1, None), now + 3_000 + slot);
+        now += 9_500;
+    }
+    let next = robot.next_tick(now);
+    assert_eq!((next.tick, robot.near_senders(now)), (told + 1, 1));
+    assert!(next.begins_us.abs_diff(now / 10_000 * 10_000 + 13_000) < 500, "{next:?} at {now}");
+    assert!(sent > 10, "{sent} frames");
+}

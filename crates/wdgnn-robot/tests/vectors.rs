@@ -267,8 +267,8 @@ fn pose_frame(sequence: u32, poses: bool) -> PoseFrame {
 fn poses() -> Vec<Value> {
     let key = |since| PoseKey::new(Aes::new(&KEY), since);
     let sealed = |sequence, poses| {
-        let mut bytes = [0; 92];
-        assert_eq!(key(0).seal(&pose_frame(sequence, poses), &mut bytes), Some(92));
+        let mut bytes = [0; 99];
+        assert_eq!(key(0).seal(&pose_frame(sequence, poses), &mut bytes), Some(99));
         bytes.to_vec()
     };
     let good = sealed(NOW, true);
@@ -295,8 +295,8 @@ fn poses() -> Vec<Value> {
     for (name, before, frame, reason) in [
         ("an altered header", None, flipped(1), FrameError::Forged),
         ("an altered pose", None, flipped(30), FrameError::Forged),
-        ("an altered tag", None, flipped(91), FrameError::Forged),
-        ("a byte too few", None, good[..91].to_vec(), FrameError::Truncated),
+        ("an altered tag", None, flipped(98), FrameError::Forged),
+        ("a byte too few", None, good[..98].to_vec(), FrameError::Truncated),
         ("a byte too many", None, [&good[..], &[0]].concat(), FrameError::Trailing),
         ("a repetition", Some(&good), good.clone(), FrameError::Replayed),
         ("older poses", Some(&good), sealed(NOW - 1, true), FrameError::Replayed),
@@ -316,7 +316,7 @@ fn poses() -> Vec<Value> {
 #[test]
 fn recorded_poses_are_refused_unless_the_time_of_the_swarm_went_back() {
     let bytes = |sequence| {
-        let mut bytes = [0; 92];
+        let mut bytes = [0; 99];
         PoseKey::new(Aes::new(&KEY), 0).seal(&pose_frame(sequence, true), &mut bytes).map(|_| bytes)
     };
     let (old, new) = (bytes(99).unwrap(), bytes(5_000).unwrap());
@@ -326,7 +326,7 @@ fn recorded_poses_are_refused_unless_the_time_of_the_swarm_went_back() {
     assert_eq!(receiver.authenticate(&new), Some(pose_frame(5_000, true).header.id()));
     assert!(receiver.open(5_000, &new).is_ok());
     assert!(receiver.open(120, &bytes(120).unwrap()).is_ok());
-    assert_eq!(receiver.authenticate(&new[..91]), None);
+    assert_eq!(receiver.authenticate(&new[..98]), None);
     assert_eq!(bytes(u32::MAX), None, "the last sequence may occur twice");
 }
 

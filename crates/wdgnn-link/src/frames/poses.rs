@@ -17,8 +17,10 @@ use crate::{
 
 /// First byte of a pose frame: version 1 and a kind where messages have their profile.
 pub const POSE_BYTE: u8 = PROTOCOL_VERSION | 0x60;
-/// Number of poses in a frame. Larger swarms alternate between frames.
-pub const MAX_POSES: usize = 10;
+/// Number of poses in a frame: ten robots and a virtual leader. Larger swarms alternate between frames.
+pub const MAX_POSES: usize = 11;
+/// Address of the virtual leader.
+pub const LEADER: u8 = 254;
 /// Entry without a robot.
 pub const NO_ROBOT: u8 = 255;
 

@@ -42,7 +42,8 @@
 //! broken frame there twice and state that in their [`SlotInfo`]. The two robots can also hear each
 //! other, because every robot skips its own slot now and then to listen. Each of them then moves to
 //! another free slot with probability ½. Slots of robots out of range stay reserved for a while: a
-//! robot in between may hear both users.
+//! robot in between may hear both users. A tick may have one more slot, for the poses of a tracking
+//! system, which robots do not claim.
 
 mod clock;
 mod slots;
@@ -202,7 +203,9 @@ impl<const N: usize> SlotClock<N> {
         let SlotTiming { lead, slot, delay, retry, interval, slots, .. } = self.timing;
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
         let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
-        let slot = ((tick % interval.max(1)) * slots) as u8 + note.slot();
+        // A slot behind those of the robots is the tracking system's.
+        let is_message = u32::from(note.slot()) < slots;
+        let slot = if is_message { ((tick % interval.max(1)) * slots) as u8 + note.slot() } else { u8::MAX };
         let mut other = Other { sender, boot, later, latest: later, slot, heard: arrived };
         if let Some(known) = self.others.iter_mut().find(|known| known.sender == sender) {
             if known.boot == boot {
