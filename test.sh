@@ -85,6 +85,8 @@ boards() {
   for features in board-nrf52840,gateway board-microbit-v2; do
     WDGNN_UNSEALED=1 "${firmware[@]}" --no-default-features --features "$features" -- -D warnings
   done
+  WDGNN_KEY=tests/swarm.key WDGNN_KEY_ROTATION=off "${firmware[@]}" --no-default-features \
+    --features board-microbit-v2,buggy -- -D warnings
 }
 
 docs() {

@@ -53,6 +53,9 @@ fn main() {
         Some("off") | None => {}
         Some(other) => println!("cargo::error=WDGNN_KEY_ROTATION must be on or off, got {other}"),
     }
+    if env::var_os("CARGO_FEATURE_BUGGY").is_some() && (key.is_none() || rotation.as_deref() == Some("on")) {
+        println!("cargo::error=the feature buggy requires WDGNN_KEY and WDGNN_KEY_ROTATION=off");
+    }
     // An image with a key closes the debug port by default, because the key could be read through
     // it.
     match variable("WDGNN_DEBUG_PORT").as_deref() {
@@ -96,6 +99,10 @@ fn select_task(root: &Path, profile: usize) {
             println!("cargo::error=there is no weight file for {task} on {profile}: set WDGNN_MODEL");
             return;
         }
+        // Ten slots of an exchange are those of ten ticks, because every tick has a slot for poses.
+        (None, _) if env::var_os("CARGO_FEATURE_BUGGY").is_some() => {
+            "models/flocking-dot154-10hz.wdgnn".into()
+        }
         (None, model) => format!("models/{model}.wdgnn"),
     };
     include("WDGNN_MODEL", &root.join(model), "weight file");
@@ -130,7 +137,12 @@ fn link(root: &Path) {
     println!("cargo::rustc-link-search={}", out.display());
     println!("cargo::rustc-link-search={}", root.display());
     // Symbol by which tools recognize a gateway image.
-    println!("cargo::rustc-link-arg-bin=gateway=--defsym=_image_is_gateway=1");
+    for program in ["gateway", "pose_gateway"] {
+        println!("cargo::rustc-link-arg-bin={program}=--defsym=_image_is_gateway=1");
+    }
+    if env::var_os("CARGO_FEATURE_BUGGY").is_some() {
+        println!("cargo::rustc-link-arg-bins=--defsym=_image_is_buggy=1");
+    }
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }

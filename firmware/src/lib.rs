@@ -3,7 +3,7 @@
 //! * `robot` — the main program, for any task. `robot!` builds an image.
 //! * `board` — boards, one folder each, selected by a cargo feature. The only module with `unsafe`
 //!   code.
-//! * [`io`] — board-independent drivers: companion link, differential drive, gateway.
+//! * [`io`] — board-independent drivers: companion link, wheels under a camera, gateway.
 //!   `wdgnn-protocol` defines the messages.
 //! * `link` — link profile and group key of the image, selected at build time.
 

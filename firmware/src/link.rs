@@ -17,6 +17,8 @@ pub use wdgnn_link::encoding::half::EspNow as Encoding;
 #[cfg(profile = "p2p57")]
 pub use wdgnn_link::encoding::p2p57::P2p57 as Encoding;
 
+#[cfg(feature = "buggy")]
+pub use selected::pose_key;
 pub use selected::{Security, Trust, add_keys, security, with_trust};
 
 /// Link of the robot.
@@ -65,16 +67,31 @@ mod selected {
         key::{Key, KeyParseError, parse_key},
     };
 
-    use wdgnn_robot::config::{self, RobotConfig};
+    use wdgnn_robot::config::RobotConfig;
 
     use crate::board::{Board, ThisBoard};
 
     /// Robust trust.
-    pub type Trust = config::Trust;
+    #[cfg(not(feature = "buggy"))]
+    pub type Trust = wdgnn_robot::config::Trust;
+    /// All members count: the velocity that a buggy reports is the one that it has agreed on, not that of its body, so
+    /// that plausibility checks do not apply.
+    #[cfg(feature = "buggy")]
+    pub type Trust = wdgnn_robot::config::TrustAll;
+
+    /// Key of pose frames. Frames of ticks before `since` are recordings.
+    #[cfg(feature = "buggy")]
+    pub fn pose_key(since: u32) -> wdgnn_link::security::pose_key::PoseKey<<ThisBoard as Board>::Cipher> {
+        wdgnn_link::security::pose_key::PoseKey::new(ThisBoard::cipher(&KEY), since)
+    }
 
     /// Configuration for a radio with losses, faults and liars.
     pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
-        config.robust()
+        #[cfg(not(feature = "buggy"))]
+        let config = config.robust();
+        #[cfg(feature = "buggy")]
+        let config = config.with_trust(wdgnn_robot::config::TrustAll);
+        config
     }
 
     /// Tag length in bytes: 4 is the most that fits into an nRF24 frame.

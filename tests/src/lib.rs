@@ -4,6 +4,7 @@
 
 #[cfg(feature = "browser")]
 pub mod browser;
+pub mod buggies;
 #[cfg(feature = "c")]
 pub mod c;
 pub mod chips;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod boards;
+mod buggies;
 mod c_library;
 mod chip_keys;
 mod chips;

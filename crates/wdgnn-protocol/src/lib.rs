@@ -3,6 +3,7 @@
 //! * [`mac`] — the header of a robot's broadcast on IEEE 802.15.4.
 //! * [`companion`] — serial messages between a robot and its companion computer.
 //! * [`event`] — messages between a radio gateway and a PC.
+//! * [`tracker`] — messages between a tracking system and its gateway.
 //! * [`mod@line`] — the framing of messages on serial lines.
 //! * [`emulation`] — pipe messages between the simulator and an emulated robot.
 //!
@@ -17,3 +18,4 @@ pub mod emulation;
 pub mod event;
 pub mod line;
 pub mod mac;
+pub mod tracker;

@@ -263,7 +263,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// Tick before which frames are recordings.
     ///
     /// For a minute after the start, robots that started one after the other may not agree yet.
-    fn recordings_before(&self) -> u32 {
+    pub fn recordings_before(&self) -> u32 {
         let Controller { past, uptime_ticks, .. } = &self.controller;
         past.since.saturating_add(uptime_ticks.saturating_sub(START_TICKS))
     }

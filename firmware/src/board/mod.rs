@@ -59,6 +59,8 @@ macro_rules! nrf52_board {
     ($($wiring:item)*) => {
         pub use super::nrf52::Sink;
         use super::nrf52::{Led, Nrf52, Pin, Wiring};
+        #[cfg(feature = "buggy")]
+        use super::nrf52::{Matrix, Parts};
 
         /// This board.
         pub type ThisBoard = Nrf52<Wires>;
@@ -98,3 +100,5 @@ mod log;
 
 use this::Sink;
 pub use this::ThisBoard;
+#[cfg(feature = "buggy")]
+use this::Wires;

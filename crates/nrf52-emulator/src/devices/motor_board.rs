@@ -47,6 +47,11 @@ impl MotorBoard {
         Self { protocol, speeds: [0.0; 2], frame: Vec::new(), frames: Vec::new(), invalid_frames: 0 }
     }
 
+    /// Frames that the board understands.
+    pub fn protocol(&self) -> MotorProtocol {
+        self.protocol
+    }
+
     /// Speeds of the left and the right wheel, −1 to 1.
     pub fn speeds(&self) -> [f64; 2] {
         self.speeds

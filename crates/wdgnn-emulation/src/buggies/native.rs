@@ -1,24 +1,45 @@
 //! Native robots under a camera without images, for figures over many starts.
 
+use std::{collections::VecDeque, convert::Infallible};
+
+use firmware::io::car::{Car, SCALE};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion, weights::Weights};
 use wdgnn_drive::{
     angle::{add, scale, sub, unit_or},
-    buggy::{Buggy, Settings},
+    buggy::Settings,
     guidance::Arena,
 };
-use wdgnn_sim::seeds::{Purpose, generator};
+use wdgnn_link::{
+    frames::{PoseFrame, PoseHeader, poses::Pose},
+    security::key::Key,
+};
+use wdgnn_robot::{
+    control_loop,
+    onboard::BUFFER_LEN,
+    ports::{Actuator, NoStore, Ports, Radio, ReceivedFrame},
+};
+use wdgnn_sim::{
+    medium::rx_queue::copy_frame,
+    seeds::{Purpose, generator},
+};
 
 use super::{
-    camera::{Camera, Exposures},
+    camera::{Camera, Exposures, Sighting},
     floor::{Body, Chassis},
     score::{Figures, Moment, distance},
+    twin::{IdealMotors, native},
 };
+use crate::{chips::twin::NativeTwin, error::Result};
 
 /// Time of a tick in seconds.
 const TICK: f64 = 0.01;
 /// Ticks between two messages of a robot.
 const EXCHANGE: u32 = 10;
+/// Speed of the law in m/s, and the rate at which it aligns, per second.
+const CRUISE: f32 = 0.15;
+const LAW_GAIN: f32 = 4.0;
 
 /// Conditions of a run.
 #[derive(Clone, Copy, Debug)]
@@ -72,74 +93,169 @@ pub fn scattered(conditions: &Conditions, arena: &Arena, random: &mut ChaCha8Rng
     bodies
 }
 
-/// Runs the hand-written law.
-pub fn run(conditions: &Conditions) -> (Figures, Vec<Moment>) {
+/// Controller of the robots.
+#[derive(Debug)]
+pub enum Controller<'a, 'w> {
+    /// The mean direction of all messages.
+    Law,
+    /// The network of a weight file.
+    Network(&'a Weights<'w>),
+}
+
+/// Key of the robots' frames.
+const KEY: Key = [7; 16];
+
+/// Robot of this process.
+struct Robot<'w> {
+    car: Car<IdealMotors>,
+    network: Option<NativeTwin<'w>>,
+    inbox: VecDeque<Vec<u8>>,
+    /// Last reported velocity, for the law.
+    reported: [f32; 2],
+}
+
+impl<'w> Robot<'w> {
+    fn new(id: usize, controller: &Controller<'_, 'w>) -> Result<Self> {
+        let network = match controller {
+            Controller::Law => None,
+            Controller::Network(weights) => Some(native(id as NodeId, weights, &KEY)?),
+        };
+        let car = Car::new(Settings { robot: id as u8, ..Settings::MAQUEEN }, IdealMotors);
+        Ok(Self { car, network, inbox: VecDeque::new(), reported: [0.0; 2] })
+    }
+
+    /// Runs a tick. Returns the sent frames.
+    fn tick(&mut self, tick: u32, mean: [f32; 2]) -> Vec<Vec<u8>> {
+        let Some(network) = &mut self.network else {
+            let own = self.car.buggy().state().map_or([0.0; 2], |(_, velocity)| velocity);
+            let sum = add(mean, scale(0.2, unit_or(own, [0.0; 2])));
+            let goal = scale(CRUISE, unit_or(sum, [0.0; 2]));
+            let command = scale(SCALE * LAW_GAIN, sub(goal, own));
+            let _ = Actuator::<[f32; 2]>::act(&mut self.car, &command);
+            return vec![];
+        };
+        let mut ports = NativePorts {
+            radio: NativeRadio { inbox: &mut self.inbox, sent: vec![] },
+            car: &mut self.car,
+            store: NoStore,
+        };
+        control_loop::run_tick(network, tick, &mut ports, &mut [0; BUFFER_LEN]);
+        ports.radio.sent
+    }
+}
+
+struct NativeRadio<'a> {
+    inbox: &'a mut VecDeque<Vec<u8>>,
+    sent: Vec<Vec<u8>>,
+}
+
+impl Radio for NativeRadio<'_> {
+    type Error = Infallible;
+
+    fn send(&mut self, frame: &[u8]) -> core::result::Result<(), Infallible> {
+        self.sent.push(frame.to_vec());
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> core::result::Result<Option<ReceivedFrame>, Infallible> {
+        Ok(self.inbox.pop_front().map(|frame| copy_frame(&frame, buffer)))
+    }
+}
+
+struct NativePorts<'a> {
+    radio: NativeRadio<'a>,
+    car: &'a mut Car<IdealMotors>,
+    store: NoStore,
+}
+
+impl<'a> Ports<Motion, [f32; 2]> for NativePorts<'a> {
+    type Radio = NativeRadio<'a>;
+    type Sensor = Car<IdealMotors>;
+    type Actuator = Car<IdealMotors>;
+    type Store = NoStore;
+
+    fn radio(&mut self) -> &mut NativeRadio<'a> {
+        &mut self.radio
+    }
+
+    fn sensor(&mut self) -> &mut Car<IdealMotors> {
+        self.car
+    }
+
+    fn actuator(&mut self) -> &mut Car<IdealMotors> {
+        self.car
+    }
+
+    fn store(&mut self) -> &mut NoStore {
+        &mut self.store
+    }
+}
+
+/// Image as robots receive it.
+fn frame(seen: &[Sighting]) -> PoseFrame {
+    let mut frame = PoseFrame::new(PoseHeader::default());
+    for (robot, position, heading) in seen {
+        let heading = (heading / core::f64::consts::TAU * 65_536.0).round() as i64 as i16;
+        frame.push(*robot, &Pose { position: position.map(|at| at as f32), heading });
+    }
+    frame
+}
+
+/// Runs a swarm.
+///
+/// # Errors
+/// The weight file has another task.
+pub fn run(conditions: &Conditions, controller: &Controller<'_, '_>) -> Result<(Figures, Vec<Moment>)> {
     let arena = Settings::MAQUEEN.arena;
     let mut random = generator(conditions.seed, Purpose::Testing, 0);
     let mut bodies = scattered(conditions, &arena, &mut random);
-    let mut robots: Vec<Buggy> = (0..conditions.robots)
-        .map(|robot| {
-            let mut buggy = Buggy::new(Settings { robot: robot as u8, ..Settings::MAQUEEN });
-            buggy.filter_mut().set_learning(conditions.learning);
-            buggy
+    let mut robots = (0..conditions.robots)
+        .map(|id| {
+            let mut robot = Robot::new(id, controller)?;
+            robot.car.set_learning(conditions.learning);
+            robot.car.set_may_drive(true);
+            Ok(robot)
         })
-        .collect();
-    let mut exposures = Exposures::default();
-    let mut reported = vec![[0.0_f32; 2]; conditions.robots];
-    let mut duties = vec![[0.0_f32; 2]; conditions.robots];
-    let mut moments = vec![];
+        .collect::<Result<Vec<_>>>()?;
+    let (mut exposures, mut moments) = (Exposures::default(), vec![]);
     for tick in 0..(conditions.seconds / TICK) as u32 {
         let now = f64::from(tick) * TICK;
         let blind = conditions.blind.is_some_and(|at| now >= at);
-        if let Some((_, seen)) = conditions.camera.look(now, &bodies, &mut exposures, &mut random)
-            && !blind
-        {
-            for buggy in &mut robots {
-                buggy.begin_image();
-                for (robot, position, heading) in &seen {
-                    let heading = (heading / core::f64::consts::TAU * 65_536.0).round() as i64 as i16;
-                    let position = position.map(|at| ((1_000.0 * at).round() / 1_000.0) as f32);
-                    buggy.see(*robot, position, heading, conditions.camera.stated_latency as f32);
+        let dead = conditions.dies.is_some_and(|at| now >= at);
+        let image = conditions.camera.look(now, &bodies, &mut exposures, &mut random);
+        if let Some((_, seen)) = image.filter(|_| !blind) {
+            let frame = frame(&seen);
+            for robot in &mut robots {
+                robot.car.see(&frame, conditions.camera.stated_latency as f32);
+            }
+        }
+        for (id, robot) in robots.iter_mut().enumerate() {
+            if tick % EXCHANGE == id as u32 % EXCHANGE && random.random::<f64>() >= conditions.loss {
+                robot.reported = robot.car.buggy().state().map_or([0.0; 2], |(_, velocity)| velocity);
+            }
+        }
+        let reported: Vec<[f32; 2]> = robots.iter().map(|robot| unit_or(robot.reported, [0.0; 2])).collect();
+        let total = reported.iter().skip(usize::from(dead)).fold([0.0; 2], |sum, one| add(sum, *one));
+        for id in usize::from(dead)..robots.len() {
+            let sent = robots[id].tick(tick, sub(total, reported[id]));
+            for frame in sent {
+                for (_, other) in robots.iter_mut().enumerate().filter(|(other, _)| *other != id) {
+                    if random.random::<f64>() >= conditions.loss {
+                        other.inbox.push_back(frame.clone());
+                    }
                 }
             }
         }
-        for (robot, buggy) in robots.iter().enumerate() {
-            if tick % EXCHANGE == robot as u32 % EXCHANGE && random.random::<f64>() >= conditions.loss {
-                reported[robot] = buggy.state().map_or([0.0; 2], |(_, velocity)| velocity);
-            }
-        }
-        for (robot, buggy) in robots.iter_mut().enumerate() {
-            let dead = robot == 0 && conditions.dies.is_some_and(|at| now >= at);
-            duties[robot] = match buggy.state() {
-                _ if dead => {
-                    reported[0] = [0.0; 2];
-                    [0.0; 2]
-                }
-                Some((_, own)) => {
-                    let sum = reported
-                        .iter()
-                        .enumerate()
-                        .filter(|(other, velocity)| *other != robot && **velocity != [0.0; 2])
-                        .fold(scale(0.2, unit_or(own, [0.0; 2])), |sum, (_, other)| {
-                            add(sum, unit_or(*other, [0.0; 2]))
-                        });
-                    let goal = scale(0.15, unit_or(sum, [0.0; 2]));
-                    buggy.drive(scale(4.0, sub(goal, own)))
-                }
-                None => buggy.stand(),
-            };
-        }
-        for (body, duties) in bodies.iter_mut().zip(&duties) {
+        for (id, (body, robot)) in bodies.iter_mut().zip(&robots).enumerate() {
+            let duties = if dead && id == 0 { [0.0; 2] } else { robot.car.duties() };
             body.step(duties.map(f64::from), TICK, &arena, &mut random);
         }
-        let alive: Vec<&Body> =
-            bodies.iter().skip(usize::from(conditions.dies.is_some_and(|at| now >= at))).collect();
-        let mut moment = Moment::of(now, &alive, &arena);
+        let alive: Vec<&Body> = bodies.iter().skip(usize::from(dead)).collect();
         let all: Vec<&Body> = bodies.iter().collect();
-        moment.nearest = Moment::of(now, &all, &arena).nearest;
-        moments.push(moment);
+        let nearest = Moment::of(now, &all, &arena).nearest;
+        moments.push(Moment { nearest, ..Moment::of(now, &alive, &arena) });
     }
-    (Figures::of(&moments), moments)
+    Ok((Figures::of(&moments), moments))
 }
 
 #[cfg(test)]
@@ -148,7 +264,9 @@ mod tests {
     use crate::buggies::score::CONTACT;
 
     fn runs(conditions: Conditions) -> Vec<Figures> {
-        [1, 2, 3].map(|seed| run(&Conditions { seed, seconds: 30.0, ..conditions }).0).to_vec()
+        [1, 2, 3]
+            .map(|seed| run(&Conditions { seed, seconds: 30.0, ..conditions }, &Controller::Law).unwrap().0)
+            .to_vec()
     }
 
     #[test]
@@ -181,7 +299,9 @@ mod tests {
         for figures in runs(Conditions { dies: Some(10.0), ..Conditions::default() }) {
             assert!(figures.nearest > CONTACT, "{figures:?}");
         }
-        let (_, moments) = run(&Conditions { blind: Some(10.0), seconds: 12.0, ..Conditions::default() });
+        let (_, moments) =
+            run(&Conditions { blind: Some(10.0), seconds: 12.0, ..Conditions::default() }, &Controller::Law)
+                .unwrap();
         let stands = moments.iter().position(|moment| moment.seconds > 10.0 && moment.speed < 0.005);
         let after = stands.map(|tick| moments[tick].seconds - 10.0);
         assert!(after.is_some_and(|after| after < 0.5), "{after:?}");

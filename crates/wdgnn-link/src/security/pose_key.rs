@@ -69,6 +69,11 @@ impl<B: BlockCipher> PoseKey<B> {
         Self { cipher, since, next: 0 }
     }
 
+    /// Sets the tick before which frames are recordings.
+    pub fn set_since(&mut self, tick: u32) {
+        self.since = tick;
+    }
+
     /// Writes a sealed frame to the start of `buffer` and returns its length.
     ///
     /// `None` if the buffer is too short, and for the last sequence and boot count.

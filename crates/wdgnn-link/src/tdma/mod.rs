@@ -176,6 +176,13 @@ impl<const N: usize> SlotClock<N> {
         self
     }
 
+    /// Never claims a slot: the clock of a tracking system.
+    #[must_use]
+    pub fn without_slot(mut self) -> Self {
+        self.listens = u64::MAX;
+        self
+    }
+
     /// Random number below `below` (xorshift).
     fn random_below(&mut self, below: u32) -> u32 {
         self.chance ^= self.chance << 13;

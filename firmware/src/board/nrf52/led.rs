@@ -7,10 +7,9 @@
 //! | ten flashes per second | no pose from the companion |
 //! | always off or always on | the firmware does not run |
 
-use nrf_pac::gpio::Gpio;
 use wdgnn_robot::{control_loop::TickReport, safety::gate::Verdict};
 
-use super::serial::Pin;
+use super::pin::Pin;
 
 /// LED on a GPIO pin.
 #[derive(Clone, Copy, Debug)]
@@ -23,28 +22,18 @@ pub struct Led {
     pub ground: Option<Pin>,
 }
 
-fn port(pin: Pin) -> Gpio {
-    if pin.0 == 0 { nrf_pac::P0 } else { nrf_pac::P1 }
-}
-
 impl Led {
     /// Configures the pins as outputs and turns the LED off.
     pub fn init(&self) {
         for pin in [Some(self.pin), self.ground].into_iter().flatten() {
-            port(pin).outclr().write(|w| w.0 = 1 << pin.1);
-            port(pin).dirset().write(|w| w.0 = 1 << pin.1);
+            pin.make_output(false);
         }
         self.set(false);
     }
 
     /// Turns the LED on or off.
     pub fn set(&self, on: bool) {
-        let (port, bit) = (port(self.pin), 1 << self.pin.1);
-        if on == self.active_high {
-            port.outset().write(|w| w.0 = bit);
-        } else {
-            port.outclr().write(|w| w.0 = bit);
-        }
+        self.pin.set(on == self.active_high);
     }
 
     /// Shows the verdict of a tick.

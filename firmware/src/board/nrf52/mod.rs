@@ -9,25 +9,38 @@
 
 #[cfg(sealed)]
 mod aes;
+#[cfg(feature = "buggy")]
+mod buggy;
+#[cfg(not(feature = "buggy"))]
+mod companion;
+#[cfg(feature = "buggy")]
+mod display;
 mod flash;
 #[cfg(feature = "gateway")]
 pub mod gateway;
 mod led;
 mod log;
+mod pin;
+#[cfg(feature = "buggy")]
+pub mod pose_gateway;
 mod provisioning;
+#[cfg(feature = "buggy")]
+mod pwm;
 mod radio;
 mod serial;
 mod startup;
 mod tdma;
 mod time;
+#[cfg(feature = "buggy")]
+mod twim;
 
 use core::marker::PhantomData;
 
-use nrf_pac::{radio::vals::Txpower, uarte::vals::Baudrate};
+use nrf_pac::radio::vals::Txpower;
 use panic_never as _;
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{link::RadioLink as _, security::key::Key};
-use wdgnn_protocol::companion::{FromPose, PlanarCommand, Status};
+use wdgnn_protocol::companion::{FromPose, PlanarCommand};
 use wdgnn_robot::{
     control_loop::TickReport,
     onboard::OnboardTask,
@@ -36,18 +49,16 @@ use wdgnn_robot::{
 
 #[cfg(sealed)]
 use self::aes::ChipAes;
-use self::{
-    flash::Flash,
-    provisioning::Provisioning,
-    serial::{Input, Output},
-    tdma::TdmaRadio,
-};
-pub use self::{led::Led, log::Sink, serial::Pin};
+#[cfg(feature = "buggy")]
+use self::buggy::{ActuatorPort, SensorPort, Vehicle};
+#[cfg(not(feature = "buggy"))]
+use self::companion::{ActuatorPort, SensorPort, Vehicle};
+#[cfg(feature = "buggy")]
+pub use self::{buggy::Parts, display::Matrix};
+use self::{flash::Flash, provisioning::Provisioning, tdma::TdmaRadio};
+pub use self::{led::Led, log::Sink, pin::Pin};
 use super::Board;
-use crate::{
-    io::companion::{CommandSender, PoseSensor},
-    link::Robot,
-};
+use crate::link::Robot;
 
 #[cfg(not(profile = "dot154"))]
 compile_error!("the radio of this board supports only the link profile dot154: unset WDGNN_PROFILE");
@@ -56,8 +67,6 @@ compile_error!("the radio of this board supports only the link profile dot154: u
 const PERIOD_US: u32 = 10_000;
 /// Transmit power, the maximum.
 const POWER: Txpower = Txpower::Pos8dBm;
-/// Number of ticks without a pose after which the serial receiver is restarted.
-const POSE_TIMEOUT_TICKS: u32 = 25;
 
 /// Pins and supply of an nRF52 board. Its memory is in `map.x`.
 pub trait Wiring {
@@ -69,6 +78,9 @@ pub trait Wiring {
     const LED: Led;
     /// Code of the output voltage in UICR.REGOUT0, for boards that must set it.
     const OUTPUT_VOLTAGE: Option<u32> = None;
+    /// Parts of a robot with wheels.
+    #[cfg(feature = "buggy")]
+    const BUGGY: Parts;
 }
 
 /// Robot hardware on a board with wiring `W`.
@@ -77,11 +89,8 @@ pub struct Nrf52<W> {
     id: NodeId,
     swarm_size: NodeId,
     radio: TdmaRadio,
-    pose: PoseSensor<Input>,
-    commands: CommandSender<Output>,
+    vehicle: Vehicle,
     flash: Flash,
-    /// Ticks since the last pose.
-    ticks_without_pose: u32,
     /// The swarm's tick count went back, so that the boot count must increase.
     went_back: bool,
     /// Tick of the robot's slot, modulo the exchange.
@@ -95,25 +104,23 @@ impl<W: Wiring> Board for Nrf52<W> {
 
     /// Starts clocks, serial line and store.
     fn init() -> Self {
+        #[cfg(feature = "buggy")]
+        buggy::stop_motors();
         let reasons = startup::init::<W>(cfg!(debug_port_open));
         defmt::info!("started: {=str} ({=u32:#x})", startup::reset_reason(reasons), reasons);
         time::start();
-        W::LED.init();
         let Provisioning { id, swarm_size } = provisioning::read().unwrap_or_else(|| {
             let provisioning = Provisioning::from_device_address();
             defmt::warn!("no provisioning page, using address {=u16} from the chip", provisioning.id);
             provisioning
         });
         let flash = Flash::open(startup::was_flying(reasons));
-        let (input, output) = serial::open(W::RX, W::TX, Baudrate::Baud460800);
         Self {
             id,
             swarm_size,
             radio: TdmaRadio::new(id, 1, 0, 0),
-            pose: PoseSensor::new(input),
-            commands: CommandSender::new(output),
+            vehicle: Vehicle::start::<W>(id),
             flash,
-            ticks_without_pose: 0,
             went_back: false,
             turn: None,
             wiring: PhantomData,
@@ -158,17 +165,16 @@ impl<W: Wiring> Board for Nrf52<W> {
         };
         let (interval, seed) = (robot.config().exchange_interval, startup::random());
         self.radio = TdmaRadio::new(self.id, interval, seed, robot.first_tick());
+        #[cfg(feature = "buggy")]
+        self.radio.open_inbox(robot.first_tick());
         radio::start(POWER);
         startup::start_watchdog();
     }
 
-    /// Handles a key update from the companion, and sets the robot's slot. If the swarm's tick
+    /// Sets the robot's slot. If the swarm's tick
     /// count went back, increases and stores the boot count, because sequence numbers restart.
     fn before_tick<T: OnboardTask>(&mut self, robot: &mut Robot<'_, T>, buffer: &mut [u8]) {
-        if let Some(mut frame) = self.pose.take_key_update() {
-            // The result does not matter here. An accepted key is stored at the end of the tick.
-            let _ = robot.receive(&mut frame);
-        }
+        self.vehicle.before_tick(robot, &mut self.radio);
         self.turn = self.radio.turn();
         let boot = robot.link().boot_count();
         match self.turn {
@@ -188,39 +194,34 @@ impl<W: Wiring> Board for Nrf52<W> {
     /// Feeds the watchdog. In flight, only a finished tick does so.
     fn after_tick<T: OnboardTask>(&mut self, robot: &Robot<'_, T>, report: &TickReport<T::Command>) {
         startup::feed_watchdog();
-        W::LED.show(report);
-        let (pose, synchronized) = (self.pose.number(), self.radio.synchronized());
-        let epoch = robot.link().security().key_epoch();
-        self.commands.set_status(Status::new(report, pose, synchronized, self.turn, epoch));
-        let has_pose = report.errors.sensor == 0;
-        self.ticks_without_pose = if has_pose { 0 } else { self.ticks_without_pose.saturating_add(1) };
-        if self.ticks_without_pose >= POSE_TIMEOUT_TICKS {
-            // The receiver may be stuck after a line error.
-            self.ticks_without_pose = 0;
-            self.pose.serial_mut().restart();
-        }
+        self.vehicle.after_tick::<W, T>(robot, &mut self.radio, self.turn, report);
     }
 }
 
 impl<W, S: FromPose, C: PlanarCommand> Ports<S, C> for Nrf52<W> {
     type Radio = TdmaRadio;
-    type Sensor = PoseSensor<Input>;
-    type Actuator = CommandSender<Output>;
+    type Sensor = SensorPort;
+    type Actuator = ActuatorPort;
     type Store = Flash;
 
     fn radio(&mut self) -> &mut TdmaRadio {
         &mut self.radio
     }
 
-    fn sensor(&mut self) -> &mut PoseSensor<Input> {
-        &mut self.pose
+    fn sensor(&mut self) -> &mut SensorPort {
+        self.vehicle.sensor()
     }
 
-    fn actuator(&mut self) -> &mut CommandSender<Output> {
-        &mut self.commands
+    fn actuator(&mut self) -> &mut ActuatorPort {
+        self.vehicle.actuator(&mut self.radio)
     }
 
     fn store(&mut self) -> &mut Flash {
+        // A robot that waits for its camera must not count the time further than the gateway has.
+        #[cfg(feature = "buggy")]
+        if self.vehicle.is_silent() {
+            self.flash.postpone();
+        }
         &mut self.flash
     }
 }
@@ -240,7 +241,7 @@ impl<W> Clock for Nrf52<W> {
         let next = self.radio.next_tick_start();
         self.went_back |= next.went_back;
         time::sleep_until(next.begins_us);
-        self.commands.set_tick(next.tick);
+        self.vehicle.set_tick(next.tick);
         next.tick
     }
 }

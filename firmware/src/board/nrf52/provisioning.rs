@@ -29,6 +29,12 @@
 //! | 44 | 16 each | pairwise keys that authenticate the peers, in the order of their addresses |
 //! | | 4 | CRC-32 of all bytes from offset 40 |
 
+//!
+//! A robot with wheels has 14 little-endian numbers at offset 2048, two bytes each, and their CRC-32: chassis (1 Maqueen,
+//! 2 Cutebot, 3 H-bridge); track in 0.1 mm; wheel speed at full duty and at the dead zone in mm/s; dead zone in 1/1000; time
+//! constant of the motors in ms; gains of the left and the right wheel in 1/1000, two's complement; cruising speed in mm/s;
+//! lower left and upper right corner of the arena in mm, two's complement; 0.
+
 use core::{ptr, slice};
 
 use nrf_pac::FICR;
@@ -92,6 +98,65 @@ pub fn roster() -> &'static [Key] {
     let content = unsafe { slice::from_raw_parts(from, 4 + 16 * count) };
     let keys = content.get(4..).unwrap_or_default().as_chunks().0;
     if CHECKSUM.checksum(content).to_le_bytes() == bytes(44 + 16 * count as u32) { keys } else { &[] }
+}
+
+/// Chassis of a robot with wheels.
+#[cfg(feature = "buggy")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chassis {
+    /// Maqueen V4 or V5.
+    Maqueen,
+    /// Cutebot.
+    Cutebot,
+    /// Two motors on an H-bridge.
+    Bridge,
+}
+
+/// Offset and length of the settings of a robot with wheels.
+#[cfg(feature = "buggy")]
+const WHEELS: u32 = 2048;
+#[cfg(feature = "buggy")]
+const WHEELS_LEN: usize = 28;
+
+/// Numbers of a robot with wheels, if the page has them.
+#[cfg(feature = "buggy")]
+fn wheel_numbers() -> Option<[u16; WHEELS_LEN / 2]> {
+    let content = bytes::<WHEELS_LEN>(WHEELS);
+    let checksum = CHECKSUM.checksum(&content).to_le_bytes() == bytes(WHEELS + WHEELS_LEN as u32);
+    let mut numbers = [0; WHEELS_LEN / 2];
+    let pairs = content.as_chunks::<2>().0;
+    numbers.iter_mut().zip(pairs).for_each(|(number, pair)| *number = u16::from_le_bytes(*pair));
+    checksum.then_some(numbers)
+}
+
+/// Chassis in the page.
+#[cfg(feature = "buggy")]
+pub fn chassis() -> Option<Chassis> {
+    match wheel_numbers()?[0] {
+        1 => Some(Chassis::Maqueen),
+        2 => Some(Chassis::Cutebot),
+        3 => Some(Chassis::Bridge),
+        _ => None,
+    }
+}
+
+/// Settings of the wheels in the page, if they are possible. The address is missing.
+#[cfg(feature = "buggy")]
+pub fn wheels() -> Option<wdgnn_drive::buggy::Settings> {
+    use wdgnn_drive::{Wheels, buggy::Settings, guidance::Arena};
+    let [_, track, full, min, dead, lag, left, right, cruise, x0, y0, x1, y1, _] = wheel_numbers()?;
+    let small = |number: u16| f32::from(number) / 1_000.0;
+    let signed = |number: u16| f32::from(number.cast_signed()) / 1_000.0;
+    let wheels = Wheels {
+        track: f32::from(track) / 10_000.0,
+        full_speed: small(full),
+        min_speed: small(min),
+        dead_zone: small(dead),
+        gain: [signed(left), signed(right)],
+    };
+    let arena = Arena { low: [signed(x0), signed(y0)], high: [signed(x1), signed(y1)] };
+    let settings = Settings { robot: 0, wheels, lag: small(lag), cruise: small(cruise), arena };
+    wheels.is_valid().then_some(settings)
 }
 
 /// Identity in the page, if the page is valid.

@@ -11,12 +11,15 @@ use core::{
     sync::atomic::{Ordering, compiler_fence},
 };
 
-use nrf_pac::{PPI, TIMER1, UARTE0, shared::regs::Psel, timer, uarte::vals};
+use nrf_pac::{PPI, TIMER1, UARTE0, timer, uarte::vals};
+
+use super::pin::Pin;
 
 /// Ring size in bytes, 22 ms at a robot's baud rate. A power of two, so that the counter may wrap.
 const RING_LEN: usize = 1024;
 /// Maximum length of a write.
 pub const MAX_WRITE: usize = 64;
+#[cfg(not(feature = "buggy"))]
 /// Iteration limit of the loop that waits for the receiver to stop: four bytes, 87 µs.
 const MAX_POLLS: u32 = 10_000;
 
@@ -30,20 +33,6 @@ unsafe impl Sync for TxBuffer {}
 
 static RX_RING: Ring = Ring(UnsafeCell::new([0; RING_LEN]));
 static TX_BUFFER: TxBuffer = TxBuffer(UnsafeCell::new([0; MAX_WRITE]));
-
-/// GPIO pin: port and number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pin(pub u8, pub u8);
-
-impl Pin {
-    fn select(self) -> Psel {
-        let mut select = Psel(0);
-        select.set_pin(self.1);
-        select.set_port(self.0 != 0);
-        select.set_connect(nrf_pac::shared::vals::Connect::Connected);
-        select
-    }
-}
 
 /// Receiver.
 #[derive(Debug)]
@@ -59,14 +48,9 @@ pub struct Output {
 
 /// Opens the serial line.
 pub fn open(receive: Pin, send: Pin, rate: vals::Baudrate) -> (Input, Output) {
-    let pin =
-        |Pin(port, number): Pin| (if port == 0 { nrf_pac::P0 } else { nrf_pac::P1 }, usize::from(number));
     // The idle level is high. The pull-up keeps an unconnected receiver idle.
-    let (port, number) = pin(send);
-    port.outset().write(|w| w.0 = 1 << number);
-    port.dirset().write(|w| w.0 = 1 << number);
-    let (port, number) = pin(receive);
-    port.pin_cnf(number % 32).write(|w| w.set_pull(nrf_pac::gpio::vals::Pull::Pullup));
+    send.make_output(true);
+    receive.pull_up();
     UARTE0.psel().rxd().write_value(receive.select());
     UARTE0.psel().txd().write_value(send.select());
     UARTE0.baudrate().write(|w| w.set_baudrate(rate));
@@ -98,6 +82,7 @@ impl Input {
         UARTE0.tasks_dma().rx().start().write_value(1);
     }
 
+    #[cfg(not(feature = "buggy"))]
     /// Restarts the receiver after a line error.
     pub fn restart(&mut self) {
         UARTE0.shorts().write(|_| {});

@@ -99,6 +99,8 @@ pub fn feed_watchdog() {
 
 /// Waits for the watchdog reset, because the cause of the failure may be temporary.
 pub fn halt() -> ! {
+    #[cfg(feature = "buggy")]
+    super::buggy::stop_motors();
     start_watchdog();
     loop {
         cortex_m::asm::wfe();

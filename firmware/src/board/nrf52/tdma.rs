@@ -28,6 +28,13 @@ const LEAD_US: u32 = 900;
 /// Delay of the retry on a busy channel, the latest that the guard time allows.
 const RETRY_US: u32 = 350;
 const MAX_RETRIES: u8 = 1;
+/// Start of the slot of poses in a tick, and of the first symbol in it.
+#[cfg(feature = "buggy")]
+pub const POSE_SLOT_BEGINS_US: u32 = LEAD_US + SLOT_US;
+#[cfg(feature = "buggy")]
+pub const POSE_SLOT_US: u32 = POSE_SLOT_BEGINS_US + DELAY_US;
+#[cfg(feature = "buggy")]
+const _: () = assert!(POSE_SLOT_US.cast_signed() == crate::io::poses::POSE_SLOT_US);
 /// Number of robots whose clocks are tracked.
 const MAX_TRACKED: usize = 32;
 
@@ -36,7 +43,8 @@ pub const fn timing(interval: u32) -> SlotTiming {
     SlotTiming {
         period: super::PERIOD_US,
         interval,
-        slots: 2,
+        // The second slot of a tick is for poses.
+        slots: if cfg!(feature = "buggy") { 1 } else { 2 },
         lead: LEAD_US,
         slot: SLOT_US,
         delay: DELAY_US,
@@ -111,7 +119,17 @@ pub struct TdmaRadio {
     slot_start: Option<u64>,
     /// Slot information of the last received frame.
     note: SlotInfo,
+    /// Current tick.
+    #[cfg(feature = "buggy")]
+    tick: u32,
+    /// Poses and commands, after the start of the radio.
+    #[cfg(feature = "buggy")]
+    inbox: Option<Inbox>,
 }
+
+/// Inbox with the chip's block cipher.
+#[cfg(feature = "buggy")]
+pub type Inbox = crate::io::poses::PoseInbox<super::aes::ChipAes>;
 
 /// Reason why a frame was not sent, or was lost on reception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -134,7 +152,17 @@ pub enum TdmaError {
 impl TdmaRadio {
     pub(super) fn new(id: NodeId, interval: u32, seed: u32, first_tick: u32) -> Self {
         let clock = SlotClock::new(timing(interval), id, time::now(), seed).with_first_tick(first_tick);
-        Self { id, clock, sequence: 0, slot_start: None, note: SlotInfo::default() }
+        Self {
+            id,
+            clock,
+            sequence: 0,
+            slot_start: None,
+            note: SlotInfo::default(),
+            #[cfg(feature = "buggy")]
+            tick: 0,
+            #[cfg(feature = "buggy")]
+            inbox: None,
+        }
     }
 
     /// Start of the next tick.
@@ -147,6 +175,10 @@ impl TdmaRadio {
         }
         let next = self.clock.next_tick(time::now());
         self.slot_start = next.slot_begins_us;
+        #[cfg(feature = "buggy")]
+        {
+            self.tick = next.tick;
+        }
         next
     }
 
@@ -158,6 +190,54 @@ impl TdmaRadio {
     /// Number of robots with a synchronized clock.
     pub(super) fn synchronized(&self) -> u8 {
         self.clock.near_senders(time::now()) as u8
+    }
+}
+
+#[cfg(feature = "buggy")]
+impl TdmaRadio {
+    /// Begins to accept poses of ticks from `since` on.
+    pub(super) fn open_inbox(&mut self, since: u32) {
+        self.inbox = Some(Inbox::new(crate::link::pose_key(since)));
+    }
+
+    /// Never claims a slot, and does not send messages.
+    pub(super) fn without_slot(mut self) -> Self {
+        self.clock = self.clock.without_slot();
+        self
+    }
+
+    /// Sends poses in the second slot of a tick. Returns false if it is too late or the radio is busy.
+    pub(super) fn send_poses(&mut self, slot_us: u64, frame: &[u8]) -> bool {
+        self.sequence = self.sequence.wrapping_add(1);
+        let note = SlotInfo::new(1, None);
+        critical_section::with(|section| PENDING.borrow(section).set(None));
+        radio::load([&mac::header(self.sequence, self.id, note), frame]) && schedule(slot_us, note)
+    }
+
+    /// Poses and commands.
+    pub(super) fn inbox_mut(&mut self) -> Option<&mut Inbox> {
+        self.inbox.as_mut()
+    }
+
+    fn receive_poses(&mut self, frame: &[u8], received: &ReceivedFrame) {
+        let result = self.inbox.as_mut().map(|inbox| inbox.receive(self.tick, frame));
+        if let Some(Ok(id)) = result
+            && id.sender != self.id
+        {
+            self.clock.record_frame(&id, self.note, time::extend(received.arrived_us));
+        }
+    }
+
+    /// Sends a new command in the slot of this tick, instead of a message.
+    pub(super) fn announce(&mut self, boot: u32) {
+        let id = FrameId { sender: self.id, boot, sequence: self.tick };
+        let mut frame = [0; 128];
+        if self.slot_start.is_some()
+            && let Some(length) = self.inbox.as_mut().and_then(|inbox| inbox.announcement(id, &mut frame))
+        {
+            // A lost announcement is repeated.
+            let _ = self.send(frame.get(..length).unwrap_or_default());
+        }
     }
 }
 
@@ -191,6 +271,11 @@ impl Radio for TdmaRadio {
         {
             if let Some((note, received)) = taken {
                 self.note = note;
+                #[cfg(feature = "buggy")]
+                if Inbox::takes(buffer) {
+                    self.receive_poses(buffer.get(..received.length).unwrap_or_default(), &received);
+                    continue;
+                }
                 return Ok(Some(received));
             }
         }
