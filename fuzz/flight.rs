@@ -6,7 +6,7 @@ use wdgnn_core::{
     model::{
         GradientMetric, Model as _,
         activation::Activation,
-        deep::{Layer, EndOfStack},
+        deep::{EndOfStack, Layer},
         folded::Folded,
         network::Network,
     },
@@ -37,9 +37,11 @@ pub fn numbers() -> [f32; Net::WEIGHT_COUNT] {
 
 /// A robot at the origin with robust trust.
 pub fn robot<L: MessageLink<Motion, Taps, Wide>>(numbers: &[f32], link: L) -> Robot<'_, L> {
-    let network = Net::from_numbers(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
+    let network =
+        Net::from_numbers(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights is right");
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
-    let agent = Config::new(Folded::new(network, GradientMetric::Paper), Flocking::<2>::MEAN_FEATURES, learning);
+    let agent =
+        Config::new(Folded::new(network, GradientMetric::Paper), Flocking::<2>::MEAN_FEATURES, learning);
     AnyRobot::new(1, RobotConfig::new(agent).with_exchange_interval(2).robust(), link, Motion::REST)
 }
 

@@ -100,9 +100,7 @@ fn init_board<B: Board>(cell: &'static StaticCell<B>) -> &'static mut B {
 /// Creates the robot with its network.
 #[inline(never)]
 fn load<B: Board, T: OnboardTask>(
-    board: &B,
-    model: &'static [u8],
-    cell: &'static StaticCell<link::Robot<'static, T>>,
+    board: &B, model: &'static [u8], cell: &'static StaticCell<link::Robot<'static, T>>,
 ) -> &'static mut link::Robot<'static, T> {
     let weights = match Weights::open(model) {
         Ok(weights) => weights,

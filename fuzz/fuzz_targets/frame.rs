@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
-    filter::{LayerTaps},
+    filter::LayerTaps,
     message::Message,
     tasks::flocking::Motion,
     tensor::{Filter, param_range::ParamRange},

@@ -50,9 +50,7 @@ fn fly<E: Encoding, const TAG: usize>(words: &[u8]) {
 
 /// A frame of the robot under another address, with other bytes behind the state.
 fn sealed<E: Encoding, const TAG: usize>(
-    sender: u16,
-    sequence: u32,
-    proofs: &[u8],
+    sender: u16, sequence: u32, proofs: &[u8],
     robot: &flight::Robot<'_, impl MessageLink<Motion, flight::Taps, flight::Wide>>,
 ) -> Option<Vec<u8>> {
     let mut message = robot.message();

@@ -4,12 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    filter::{LayerTaps},
-    message::Message,
-    tasks::flocking::Motion,
-    tensor::Filter,
-};
+use wdgnn_core::{filter::LayerTaps, message::Message, tasks::flocking::Motion, tensor::Filter};
 use wdgnn_link::{
     encoding::{
         Encoding,

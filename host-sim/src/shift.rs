@@ -149,11 +149,7 @@ impl Plan<'_> {
     }
 
     fn fly(
-        &self,
-        eval: &EvalConfig<Flock>,
-        controller: &str,
-        quirks: ModelMismatch,
-        seed: u64,
+        &self, eval: &EvalConfig<Flock>, controller: &str, quirks: ModelMismatch, seed: u64,
     ) -> Result<Vec<EpisodeMetrics>> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);

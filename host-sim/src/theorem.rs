@@ -122,12 +122,7 @@ fn problem(scene: &Scene, ridge: f64) -> (Eigen, Parameters) {
 
 /// Returns `from − step · ∇J(at)` with the mean gradient of the given robots' terms.
 fn descend(
-    from: &Parameters,
-    at: &Parameters,
-    scene: &Scene,
-    robots: std::ops::Range<usize>,
-    ridge: f64,
-    step: f64,
+    from: &Parameters, at: &Parameters, scene: &Scene, robots: std::ops::Range<usize>, ridge: f64, step: f64,
 ) -> Parameters {
     let mut next = from.clone();
     let n = robots.len() as f64;

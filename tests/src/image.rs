@@ -52,10 +52,7 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
 }
 
 fn cargo_build(
-    program: &str,
-    options: &[&str],
-    settings: &[(&str, &str)],
-    inputs: u64,
+    program: &str, options: &[&str], settings: &[(&str, &str)], inputs: u64,
 ) -> Result<PathBuf, String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";

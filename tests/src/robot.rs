@@ -42,10 +42,7 @@ pub fn native<'w>(id: NodeId, weights: &Weights<'w>, profile: Profile, key: Opti
 
 /// Runs a tick with received frames and returns the robot's frames and its outcome. Without a motion, its sensor fails.
 pub fn tick(
-    robot: &mut Emulator,
-    tick: u32,
-    motion: Option<Motion>,
-    heard: &[Frame],
+    robot: &mut Emulator, tick: u32, motion: Option<Motion>, heard: &[Frame],
 ) -> (Vec<Frame>, TickOutcome) {
     let state = motion.unwrap_or_else(Motion::zero).to_array();
     robot.sense(&SensorInput { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");

@@ -57,9 +57,7 @@ impl<W: World> Observer<W> for Stories {
 }
 
 fn fly<W: Environment>(
-    told: &Told<'_>,
-    task: &W::Task,
-    swarm: &mut dyn Swarm<W::Task>,
+    told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>,
 ) -> (Flown, Vec<String>) {
     let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::default_scenario() };
     let mut random = generator(told.seed, Purpose::Testing, 0);

@@ -115,9 +115,7 @@ where
     /// Computes the command: features, delayed graph shift, WD-GNN, local adaptation if it is on, saturation.
     #[inline(never)] // returns its stack before the actuators are called
     pub fn decide<const N: usize>(
-        &mut self,
-        config: &Config<M, T>,
-        neighbors: &Neighbors<'_, M, T, N>,
+        &mut self, config: &Config<M, T>, neighbors: &Neighbors<'_, M, T, N>,
     ) -> T::Command {
         let Config { model, task, learning, .. } = config;
         let features = task.features(self.state(), neighbors.states());
@@ -139,9 +137,7 @@ where
     /// Decentralized online learning (eq. `disgd`): mixes with the neighbors, then descends.
     #[inline(never)]
     pub fn learn<const N: usize>(
-        &mut self,
-        config: &Config<M, T>,
-        neighbors: &Neighbors<'_, M, T, N>,
+        &mut self, config: &Config<M, T>, neighbors: &Neighbors<'_, M, T, N>,
     ) -> ConsensusReport {
         let Config { model, learning: rule, offline_norm, .. } = config;
         let gradient = model.gradient(&self.loss_gradient(config, neighbors));
@@ -175,9 +171,7 @@ where
     ///
     /// It is zero where the command is saturated, unless [`Learning::through_clamp`] is set.
     fn loss_gradient<const N: usize>(
-        &self,
-        config: &Config<M, T>,
-        neighbors: &Neighbors<'_, M, T, N>,
+        &self, config: &Config<M, T>, neighbors: &Neighbors<'_, M, T, N>,
     ) -> T::Command {
         let command = config.task.saturate(&self.output);
         let mut gradient = config.task.loss_gradient(self.state(), neighbors.states(), &command);

@@ -109,17 +109,12 @@ pub trait Task {
 
     /// Input signal x(t) of a robot (eq. `relevantFeature` for flocking).
     fn features<'a>(
-        &self,
-        own: &Self::State,
-        neighbors: impl Iterator<Item = &'a Self::State>,
+        &self, own: &Self::State, neighbors: impl Iterator<Item = &'a Self::State>,
     ) -> Self::Features;
 
     /// Gradient ∂J_i/∂u_i of the local loss at a saturated command.
     fn loss_gradient<'a>(
-        &self,
-        own: &Self::State,
-        neighbors: impl Iterator<Item = &'a Self::State>,
-        command: &Self::Command,
+        &self, own: &Self::State, neighbors: impl Iterator<Item = &'a Self::State>, command: &Self::Command,
     ) -> Self::Command;
 
     /// Command for a raw output: limited to the actuators' range.
@@ -148,9 +143,7 @@ pub trait Task {
     /// last change, the product with the change before, and the largest possible sum of both. The
     /// products are negative while the robot approaches its goal. The default is zero.
     fn overshoot<'a>(
-        &self,
-        _states: [&Self::State; 3],
-        _neighbors: impl Iterator<Item = &'a Self::State>,
+        &self, _states: [&Self::State; 3], _neighbors: impl Iterator<Item = &'a Self::State>,
     ) -> [f32; 3] {
         [0.0; 3]
     }

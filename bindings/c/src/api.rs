@@ -179,10 +179,7 @@ pub extern "C" fn wdgnn_command_len(robot_type: Option<&RobotType>) -> usize {
 /// Creates a robot in `memory` and writes its address to `robot`. To delete the robot, free or reuse the memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_robot_create(
-    robot_type: Option<&'static RobotType>,
-    memory: *mut u8,
-    bytes: usize,
-    config: *const RobotConfig,
+    robot_type: Option<&'static RobotType>, memory: *mut u8, bytes: usize, config: *const RobotConfig,
     robot: *mut *mut Robot,
 ) -> Error {
     code((|| {
@@ -218,11 +215,7 @@ pub unsafe extern "C" fn wdgnn_robot_create(
 /// tick may skip numbers but must be greater than the last one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_begin_tick(
-    robot: *mut Robot,
-    tick: u32,
-    state: *const c_float,
-    state_len: usize,
-    age_ticks: u32,
+    robot: *mut Robot, tick: u32, state: *const c_float, state_len: usize, age_ticks: u32,
 ) -> Error {
     code((|| {
         // SAFETY: `robot_at` and `items` check the pointers.
@@ -239,10 +232,7 @@ pub unsafe extern "C" fn wdgnn_begin_tick(
 /// Call it until the length is 0: there are no more frames to send in this tick.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_next_frame(
-    robot: *mut Robot,
-    frame: *mut u8,
-    bytes: usize,
-    length: *mut usize,
+    robot: *mut Robot, frame: *mut u8, bytes: usize, length: *mut usize,
 ) -> Error {
     code((|| {
         // SAFETY: `write`, `robot_at` and `buffer` check the pointers.
@@ -265,10 +255,7 @@ pub unsafe extern "C" fn wdgnn_next_frame(
 /// or from the operator return WDGNN_ERROR_FRAME_KEY_UPDATE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_receive(
-    robot: *mut Robot,
-    frame: *mut u8,
-    bytes: usize,
-    sender: *mut Sender,
+    robot: *mut Robot, frame: *mut u8, bytes: usize, sender: *mut Sender,
 ) -> Error {
     code((|| {
         let mut found = Sender::default();
@@ -308,9 +295,7 @@ pub unsafe extern "C" fn wdgnn_get_counters(robot: *const Robot, counters: *mut 
 /// WDGNN_ERROR_NOT_FOUND after the last one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_get_neighbor(
-    robot: *const Robot,
-    index: usize,
-    neighbor: *mut Neighbor,
+    robot: *const Robot, index: usize, neighbor: *mut Neighbor,
 ) -> Error {
     // SAFETY: `robot_at` and `write` check the pointers.
     code((|| unsafe { write(neighbor, robot_at(robot)?.1.neighbor(index).ok_or(Error::NotFound)?) })())
@@ -334,10 +319,7 @@ pub unsafe extern "C" fn wdgnn_get_parameters(robot: *const Robot, count: *mut u
 /// record of a robot with key rotation contains keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_store(
-    robot: *mut Robot,
-    record: *mut u8,
-    bytes: usize,
-    length: *mut usize,
+    robot: *mut Robot, record: *mut u8, bytes: usize, length: *mut usize,
 ) -> Error {
     code((|| {
         // SAFETY: `write`, `robot_at` and `buffer` check the pointers.
@@ -365,13 +347,8 @@ pub unsafe extern "C" fn wdgnn_restore(robot: *mut Robot, record: *const u8, byt
 /// hexadecimal digits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_listener_create(
-    robot_type: Option<&'static RobotType>,
-    memory: *mut u8,
-    bytes: usize,
-    model: u32,
-    group_key: *const u8,
-    group_key_bytes: usize,
-    listener: *mut *mut Listener,
+    robot_type: Option<&'static RobotType>, memory: *mut u8, bytes: usize, model: u32, group_key: *const u8,
+    group_key_bytes: usize, listener: *mut *mut Listener,
 ) -> Error {
     code((|| {
         // SAFETY: `write`, `key` and `Placed::create` check the pointers.
@@ -389,11 +366,7 @@ pub unsafe extern "C" fn wdgnn_listener_create(
 /// place. Open frames ignore `now`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_listener_read(
-    listener: *mut Listener,
-    now: u32,
-    frame: *mut u8,
-    bytes: usize,
-    message: *mut Message,
+    listener: *mut Listener, now: u32, frame: *mut u8, bytes: usize, message: *mut Message,
 ) -> Error {
     code((|| {
         let prefix = listener.cast::<Prefix>();

@@ -42,10 +42,7 @@ impl<V> Placed<V> {
     /// `memory` must be null or writable for `bytes` bytes.
     #[inline]
     pub unsafe fn create(
-        memory: *mut u8,
-        bytes: usize,
-        magic: u32,
-        robot_type: &'static RobotType,
+        memory: *mut u8, bytes: usize, magic: u32, robot_type: &'static RobotType,
         value: impl FnOnce() -> Result<V, Error>,
     ) -> Result<(), Error> {
         if memory.is_null() {

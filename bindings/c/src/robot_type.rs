@@ -75,11 +75,7 @@ pub(crate) trait AnyRobotType {
     /// # Safety
     /// See [`Placed::create`].
     unsafe fn create_robot(
-        &self,
-        robot_type: &'static RobotType,
-        memory: *mut u8,
-        bytes: usize,
-        config: &CheckedConfig<'_>,
+        &self, robot_type: &'static RobotType, memory: *mut u8, bytes: usize, config: &CheckedConfig<'_>,
     ) -> Result<(), Error>;
 
     /// # Safety
@@ -89,11 +85,7 @@ pub(crate) trait AnyRobotType {
     /// # Safety
     /// See [`Placed::create`].
     unsafe fn create_listener(
-        &self,
-        robot_type: &'static RobotType,
-        memory: *mut u8,
-        bytes: usize,
-        checksum: u32,
+        &self, robot_type: &'static RobotType, memory: *mut u8, bytes: usize, checksum: u32,
         key: Option<&Key>,
     ) -> Result<(), Error>;
 
@@ -148,11 +140,7 @@ where
     }
 
     unsafe fn create_robot(
-        &self,
-        robot_type: &'static RobotType,
-        memory: *mut u8,
-        bytes: usize,
-        config: &CheckedConfig<'_>,
+        &self, robot_type: &'static RobotType, memory: *mut u8, bytes: usize, config: &CheckedConfig<'_>,
     ) -> Result<(), Error> {
         // SAFETY: by the caller's promise.
         unsafe {
@@ -166,11 +154,7 @@ where
     }
 
     unsafe fn create_listener(
-        &self,
-        robot_type: &'static RobotType,
-        memory: *mut u8,
-        bytes: usize,
-        checksum: u32,
+        &self, robot_type: &'static RobotType, memory: *mut u8, bytes: usize, checksum: u32,
         key: Option<&Key>,
     ) -> Result<(), Error> {
         // SAFETY: by the caller's promise.

@@ -68,9 +68,7 @@ impl Arrays {
 
 /// Numbers of an array from Python, which must have one row per robot and be finite.
 pub fn check_rows(
-    name: &str,
-    rows: &PyArrayLike2<'_, f32, AllowTypeChange>,
-    shape: [usize; 2],
+    name: &str, rows: &PyArrayLike2<'_, f32, AllowTypeChange>, shape: [usize; 2],
 ) -> PyResult<Vec<f32>> {
     let found = rows.shape();
     if found != shape {

@@ -19,8 +19,7 @@ pub struct OwnedSwarm<T: SimTask> {
 impl<T: SimTask> OwnedSwarm<T> {
     /// Swarm that borrows from these weights.
     pub fn with_weights(
-        weights: Arc<ModelFile>,
-        make: impl for<'a> FnOnce(&'a ModelFile) -> Result<AnySwarm<'a, T>>,
+        weights: Arc<ModelFile>, make: impl for<'a> FnOnce(&'a ModelFile) -> Result<AnySwarm<'a, T>>,
     ) -> Result<Self> {
         let swarm = make(&weights)?;
         // SAFETY: the swarm borrows the file in the `Arc`, which never moves or changes and is dropped after the swarm.

@@ -133,10 +133,7 @@ pub struct TypedSwarm<W: Environment> {
 impl<W: Environment> TypedSwarm<W> {
     /// Swarm at its start. `model` is the weight file of a network.
     pub fn new(
-        start: &Episode<W>,
-        task: W::Task,
-        swarm: OwnedSwarm<W::Task>,
-        model: Option<&ModelFile>,
+        start: &Episode<W>, task: W::Task, swarm: OwnedSwarm<W::Task>, model: Option<&ModelFile>,
     ) -> Self {
         let size = model.map(|model| Dimensions::of(&model.weights().header));
         let sizes = Sizes {

@@ -74,21 +74,10 @@ impl Swarm {
         online=true, faults=None, guard=None, key=None, seed=1, start=0, purpose="testing"))]
     #[allow(clippy::too_many_arguments, reason = "each is an option with a name in Python")]
     fn new(
-        py: Python<'_>,
-        task: &str,
-        robots: Option<i64>,
-        radius: Option<f32>,
-        speed: Option<f32>,
-        model: Option<&Bound<'_, PyAny>>,
-        controller: &str,
-        profile: &str,
-        online: bool,
-        faults: Option<&Bound<'_, PyDict>>,
-        guard: Option<&Bound<'_, PyDict>>,
-        key: Option<&[u8]>,
-        seed: u64,
-        start: u64,
-        purpose: &str,
+        py: Python<'_>, task: &str, robots: Option<i64>, radius: Option<f32>, speed: Option<f32>,
+        model: Option<&Bound<'_, PyAny>>, controller: &str, profile: &str, online: bool,
+        faults: Option<&Bound<'_, PyDict>>, guard: Option<&Bound<'_, PyDict>>, key: Option<&[u8]>, seed: u64,
+        start: u64, purpose: &str,
     ) -> PyResult<Self> {
         let bad_key = |no: key::KeyParseError| PyValueError::new_err(format!("key: that {no}"));
         let robots = robots.map(|robots| {
@@ -167,11 +156,8 @@ impl Swarm {
     /// (1, True)
     #[pyo3(signature = (commands=None, *, states=None, guard=false))]
     fn step(
-        &mut self,
-        py: Python<'_>,
-        commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
-        states: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
-        guard: bool,
+        &mut self, py: Python<'_>, commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
+        states: Option<PyArrayLike2<'_, f32, AllowTypeChange>>, guard: bool,
     ) -> PyResult<()> {
         let sizes = self.locked(RunningSwarm::sizes);
         let commands = commands.as_ref().map(|rows| check_rows("commands", rows, sizes.commands_shape()));
@@ -203,9 +189,7 @@ impl Swarm {
     /// >>> swarm.guard(np.full((5, 2), 50.0)).max()
     /// np.float32(10.0)
     fn guard<'py>(
-        &mut self,
-        py: Python<'py>,
-        commands: PyArrayLike2<'_, f32, AllowTypeChange>,
+        &mut self, py: Python<'py>, commands: PyArrayLike2<'_, f32, AllowTypeChange>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let shape = self.locked(RunningSwarm::sizes).commands_shape();
         let commands = check_rows("commands", &commands, shape)?;

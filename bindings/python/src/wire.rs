@@ -152,10 +152,7 @@ impl<T: SimTask> DynLink for TypedLink<T> {
 ///
 /// Returns `None` if a tap is not admissible or a frame cannot hold a number.
 fn send<T: SimTask>(
-    link: &mut TaskLink<T>,
-    fields: &MessageFields,
-    round: u32,
-    index: u32,
+    link: &mut TaskLink<T>, fields: &MessageFields, round: u32, index: u32,
 ) -> Option<Vec<u8>> {
     let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
     if !taps.iter().copied().all(math::is_admissible) {
@@ -182,10 +179,7 @@ fn dummy<T: SimTask>() -> TaskMessage<T> {
 }
 
 fn write<S: State, L: DelayLines, W: wdgnn_core::tensor::Tensor>(
-    link: &mut AnyLink<S, L, W>,
-    message: &Message<S, L, W>,
-    round: u32,
-    index: u32,
+    link: &mut AnyLink<S, L, W>, message: &Message<S, L, W>, round: u32, index: u32,
 ) -> Option<Vec<u8>> {
     let mut buffer = [0; MAX_BUFFER_LEN];
     let length = link.send(message, round, index, &mut buffer)?;
@@ -235,11 +229,7 @@ impl Link {
     #[new]
     #[pyo3(signature = (task, profile, checksum, key=None, own=None))]
     fn new(
-        task: &str,
-        profile: &str,
-        checksum: u32,
-        key: Option<&[u8]>,
-        own: Option<OwnKeyFields>,
+        task: &str, profile: &str, checksum: u32, key: Option<&[u8]>, own: Option<OwnKeyFields>,
     ) -> PyResult<Self> {
         let key = key.map(parse_key).transpose()?;
         let own = own.map(|(name, personal, epoch, roster)| {
@@ -294,10 +284,7 @@ impl Link {
 
     /// Frame that authenticates this robot to a peer, or `None`.
     fn encode_peer_auth<'py>(
-        &mut self,
-        py: Python<'py>,
-        fields: MessageFields,
-        exchange: u32,
+        &mut self, py: Python<'py>, fields: MessageFields, exchange: u32,
     ) -> Option<Bound<'py, PyBytes>> {
         self.link.encode_peer_auth(&fields, exchange).map(|frame| PyBytes::new(py, &frame))
     }
@@ -327,11 +314,7 @@ impl Link {
 
     /// Encodes frame `index` of this exchange.
     fn encode<'py>(
-        &mut self,
-        py: Python<'py>,
-        fields: MessageFields,
-        exchange: u32,
-        index: u32,
+        &mut self, py: Python<'py>, fields: MessageFields, exchange: u32, index: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (state, taps, wide) = self.link.sizes();
         let found = (fields.4.len(), fields.5.len(), fields.6.len());

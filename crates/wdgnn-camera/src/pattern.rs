@@ -51,10 +51,7 @@ impl Pattern {
     /// A square is `square` meters wide and has `cells_of_square` cells, a marker has 6: with 8
     /// cells, the marker's side is 3/4 of the square's.
     pub fn board(
-        [columns, rows]: [usize; 2],
-        square: f32,
-        cells_of_square: usize,
-        first: u8,
+        [columns, rows]: [usize; 2], square: f32, cells_of_square: usize, first: u8,
     ) -> Option<Self> {
         let margin = cells_of_square.checked_sub(CELLS)? / 2;
         let width = columns * cells_of_square;

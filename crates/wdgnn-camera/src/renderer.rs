@@ -223,11 +223,7 @@ fn upright(position: [f64; 2], height: f64, heading: f64) -> Pose {
 
 /// Brightness of a white surface and of the floor at each pixel.
 fn background(
-    camera: &Camera,
-    rays: &[[f32; 2]],
-    floor: Floor,
-    gradient: [f64; 2],
-    seed: u64,
+    camera: &Camera, rays: &[[f32; 2]], floor: Floor, gradient: [f64; 2], seed: u64,
 ) -> (Vec<f32>, Vec<f32>) {
     let [width, height] = camera.size;
     let exposure = &camera.exposure;

@@ -46,11 +46,7 @@ impl Emulated {
     /// Starts a swarm. The image must contain `model` for the task `T` and use `link`. With key
     /// rotation or peer authentication, robots get their keys at the start.
     pub fn new<T: OnboardTask>(
-        image: &Path,
-        model: &ModelFile,
-        link: Link,
-        robots: usize,
-        faults: &Faults,
+        image: &Path, model: &ModelFile, link: Link, robots: usize, faults: &Faults,
     ) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
@@ -139,9 +135,7 @@ impl Emulated {
 
     /// Calls a function for each running robot with an input. A robot with an error is lost.
     fn each<A, T>(
-        &mut self,
-        what: &[Option<A>],
-        mut ask: impl FnMut(&mut Emulator, &A) -> io::Result<T>,
+        &mut self, what: &[Option<A>], mut ask: impl FnMut(&mut Emulator, &A) -> io::Result<T>,
     ) -> Vec<Option<T>> {
         let mut answers = Vec::with_capacity(self.robots.len());
         for (robot, what) in what.iter().enumerate() {

@@ -47,11 +47,7 @@ impl Emulator {
     /// Starts robot `id` of a swarm (0 robots for an unknown size) in `folder`, which contains its
     /// log, its storage and its keys.
     pub fn start(
-        image: &Path,
-        id: usize,
-        robots: usize,
-        told: Option<&Provisioning>,
-        folder: &Path,
+        image: &Path, id: usize, robots: usize, told: Option<&Provisioning>, folder: &Path,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let personal =

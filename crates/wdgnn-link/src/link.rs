@@ -116,11 +116,7 @@ pub trait MessageLink<S, L, W>: RadioLink {
     ///
     /// A link with managed keys occasionally writes a control frame instead of a message.
     fn send(
-        &mut self,
-        message: &Message<S, L, W>,
-        round: u32,
-        index: u32,
-        buffer: &mut [u8],
+        &mut self, message: &Message<S, L, W>, round: u32, index: u32, buffer: &mut [u8],
     ) -> Option<usize>;
 
     /// Reads a frame at tick `now` into `into`. Numbers that the frame does not carry are unchanged.
@@ -131,10 +127,7 @@ pub trait MessageLink<S, L, W>: RadioLink {
     /// The reason of the rejection. The message is then undefined, except that sender and state are
     /// valid after [`FrameError::Model`].
     fn receive(
-        &mut self,
-        now: u32,
-        frame: &mut [u8],
-        into: &mut Message<S, L, W>,
+        &mut self, now: u32, frame: &mut [u8], into: &mut Message<S, L, W>,
     ) -> Result<Reception, FrameError>;
 }
 
@@ -177,10 +170,7 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
 
     /// Writes a frame with identity proofs, if peers are due. Returns its length.
     fn send_proofs<X: State, L: DelayLines, W: Tensor>(
-        &mut self,
-        out: &OutgoingMessage<'_, X, L, W>,
-        index: u32,
-        buffer: &mut [u8],
+        &mut self, out: &OutgoingMessage<'_, X, L, W>, index: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         // Where an exchange has several frames, the first is always a message.
         if !S::AUTHENTICATES_PEERS
@@ -213,11 +203,7 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
 
     /// Reads state and proofs of a frame with identity proofs.
     fn receive_proofs<X: State, L, W>(
-        &mut self,
-        now: u32,
-        id: &FrameId,
-        inside: &[u8],
-        into: &mut Message<X, L, W>,
+        &mut self, now: u32, id: &FrameId, inside: &[u8], into: &mut Message<X, L, W>,
     ) -> Result<bool, FrameError> {
         let content = inside.get(E::HEADER_LEN..).ok_or(FrameError::TooShort)?;
         let length = E::BYTES_PER_STATE_NUMBER * X::Array::LEN;
@@ -300,11 +286,7 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
     }
 
     fn send(
-        &mut self,
-        message: &Message<X, L, W>,
-        round: u32,
-        index: u32,
-        buffer: &mut [u8],
+        &mut self, message: &Message<X, L, W>, round: u32, index: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         if index.saturating_add(1) >= E::FRAMES_PER_EXCHANGE
             && let Some(length) = self.security.write_key_update(round, buffer)
@@ -324,10 +306,7 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
 
     #[inline]
     fn receive(
-        &mut self,
-        now: u32,
-        frame: &mut [u8],
-        into: &mut Message<X, L, W>,
+        &mut self, now: u32, frame: &mut [u8], into: &mut Message<X, L, W>,
     ) -> Result<Reception, FrameError> {
         let max_len = E::max_frame_len::<X, L, W>() + S::TAG_LEN;
         let (header, inside) = self.security.open::<E>(self.model, now, frame, max_len)?;

@@ -90,10 +90,7 @@ pub struct Flight<W: Environment> {
 impl<W: Environment> Flight<W> {
     /// Creates an episode of `scenario` with a seed.
     pub fn new(
-        model: &'static ModelFile,
-        condition: Scenario,
-        seed: u64,
-        controller: Controller,
+        model: &'static ModelFile, condition: Scenario, seed: u64, controller: Controller,
     ) -> Result<Self> {
         let drawn = Episode::draw(&W::default(), &condition, &mut generator(seed, Purpose::Testing, 0))?;
         let member = |id| Member { id, lies: false, east: false };

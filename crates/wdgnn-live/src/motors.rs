@@ -26,10 +26,7 @@ impl<T: SimTask> Default for Motors<T> {
 impl<T: SimTask> Motors<T> {
     /// Replaces commands by the motors' outputs.
     pub fn act(
-        &mut self,
-        knobs: &Knobs,
-        chance: Chance,
-        ids: impl Iterator<Item = NodeId>,
+        &mut self, knobs: &Knobs, chance: Chance, ids: impl Iterator<Item = NodeId>,
         commands: &mut [T::Command],
     ) {
         let mut latest = if self.told.len() > MAX_DELAY_TICKS as usize { self.told.pop_back() } else { None }

@@ -42,10 +42,7 @@ impl Mission {
 
     fn begin(self, condition: Scenario, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
         fn of<W: Environment>(
-            model: &'static ModelFile,
-            condition: Scenario,
-            seed: u64,
-            controller: Controller,
+            model: &'static ModelFile, condition: Scenario, seed: u64, controller: Controller,
         ) -> Result<Box<dyn Show>> {
             Ok(Box::new(Flight::<W>::new(model, condition, seed, controller)?))
         }

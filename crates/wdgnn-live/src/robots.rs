@@ -37,9 +37,7 @@ pub struct LearnedParams<T: SimTask> {
 
 /// Creates robots of one model with initial states.
 pub fn robots<T: SimTask>(
-    model: &'static ModelFile,
-    controller: Controller,
-    start: impl Iterator<Item = (NodeId, T::State)>,
+    model: &'static ModelFile, controller: Controller, start: impl Iterator<Item = (NodeId, T::State)>,
 ) -> Result<Robots<T>> {
     let weights = model.weights();
     networks::task::<T>(model)?;

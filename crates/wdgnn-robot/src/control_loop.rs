@@ -74,10 +74,7 @@ pub struct TickReport<O> {
 
 /// Runs the first half of a tick: senses, and sends all frames of an exchange if it is due.
 pub fn begin_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    tick: u32,
-    ports: &mut P,
-    buffer: &mut [u8],
+    robot: &mut Robot<C, L, N>, tick: u32, ports: &mut P, buffer: &mut [u8],
 ) -> PortErrors {
     let mut errors = PortErrors::default();
     ports.radio().begin(tick);
@@ -97,10 +94,7 @@ pub fn begin_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
 
 /// Runs the second half of a tick: receives, acts, learns, and saves from time to time.
 pub fn end_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    ports: &mut P,
-    buffer: &mut [u8],
-    mut errors: PortErrors,
+    robot: &mut Robot<C, L, N>, ports: &mut P, buffer: &mut [u8], mut errors: PortErrors,
 ) -> TickReport<CommandOf<C>> {
     let (received, rejected) = receive(robot, ports.radio(), buffer, &mut errors);
     let evicted = robot.end_receive() as u8;
@@ -130,10 +124,7 @@ pub fn end_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
 /// `buffer` holds one frame at a time. It needs [`Robot::max_frame_len`] bytes and one more, by which
 /// longer frames are detected.
 pub fn run_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    tick: u32,
-    ports: &mut P,
-    buffer: &mut [u8],
+    robot: &mut Robot<C, L, N>, tick: u32, ports: &mut P, buffer: &mut [u8],
 ) -> TickReport<CommandOf<C>> {
     let errors = begin_tick(robot, tick, ports, buffer);
     end_tick(robot, ports, buffer, errors)
@@ -141,10 +132,7 @@ pub fn run_tick<C: RobotTypes, L: LinkOf<C>, P: PortsOf<C>, const N: usize>(
 
 /// Receives all frames of the listening window, up to [`MAX_FRAMES_PER_TICK`].
 fn receive<C: RobotTypes, L: LinkOf<C>, R: Radio, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    radio: &mut R,
-    buffer: &mut [u8],
-    errors: &mut PortErrors,
+    robot: &mut Robot<C, L, N>, radio: &mut R, buffer: &mut [u8], errors: &mut PortErrors,
 ) -> (u32, FrameErrorCounts) {
     let (mut received, mut rejected, mut late) = (0, FrameErrorCounts::default(), 0);
     // The loop asks for one frame more than it reads: only that frame is a flood.
@@ -175,12 +163,8 @@ fn receive<C: RobotTypes, L: LinkOf<C>, R: Radio, const N: usize>(
 
 /// Reports sender and number of a frame to the radio if a member of the swarm has sent it.
 fn report_authentic<C: RobotTypes, L: LinkOf<C>, R: Radio, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    radio: &mut R,
-    frame: &[u8],
-    arrival: &ReceivedFrame,
-    result: Result<(), FrameError>,
-    late: &mut u32,
+    robot: &mut Robot<C, L, N>, radio: &mut R, frame: &[u8], arrival: &ReceivedFrame,
+    result: Result<(), FrameError>, late: &mut u32,
 ) {
     let tick = robot.tick();
     let is_sealed = robot.link().is_sealed();

@@ -107,9 +107,7 @@ where
     /// Message of this tick.
     #[inline]
     pub fn message<P: TrustPolicy>(
-        &self,
-        config: &RobotConfig<M, T, P>,
-        sender: NodeId,
+        &self, config: &RobotConfig<M, T, P>, sender: NodeId,
     ) -> AgentMessage<M, T> {
         let mut message = self.agent.message(sender);
         if self.is_obstacle_only(config) {
@@ -130,9 +128,7 @@ where
     /// The command of a blind robot is zero: no command is safe.
     #[inline]
     pub fn decide<P: TrustPolicy, B, S, const N: usize>(
-        &mut self,
-        config: &RobotConfig<M, T, P>,
-        neighbors: &Neighbors<'_, M, T, N>,
+        &mut self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>,
         obstacles: Obstacles<B, S>,
     ) -> (T::Command, Verdict)
     where
@@ -146,10 +142,7 @@ where
     /// Limits the agent's decision to a safe command.
     #[inline]
     pub(crate) fn guard<P: TrustPolicy, B, S, const N: usize>(
-        &self,
-        config: &RobotConfig<M, T, P>,
-        neighbors: &Neighbors<'_, M, T, N>,
-        obstacles: Obstacles<B, S>,
+        &self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>, obstacles: Obstacles<B, S>,
     ) -> (T::Command, Verdict)
     where
         B: Iterator<Item = T::State>,
@@ -171,9 +164,7 @@ where
     /// Learns: local adaptation and Algorithm 1. A blind robot learns nothing.
     #[inline]
     pub fn learn<P: TrustPolicy, const N: usize>(
-        &mut self,
-        config: &RobotConfig<M, T, P>,
-        neighbors: &Neighbors<'_, M, T, N>,
+        &mut self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>,
     ) -> ConsensusReport {
         if self.is_blind(config) {
             return ConsensusReport::default();

@@ -101,9 +101,7 @@ pub fn config_from_weights<'w, T: OnboardTask>(
 /// # Errors
 /// As [`config_from_weights`].
 pub fn robot_from_weights<'w, T, L>(
-    id: NodeId,
-    weights: &Weights<'w>,
-    link: L,
+    id: NodeId, weights: &Weights<'w>, link: L,
 ) -> Result<TaskRobot<'w, T, L>, WeightsError>
 where
     T: OnboardTask,

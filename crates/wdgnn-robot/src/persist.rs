@@ -66,9 +66,7 @@ impl core::error::Error for StoreError {}
 /// count could not be stored. The caller decides whether to fly.
 #[inline(never)] // returns its stack before the first tick
 pub fn restore<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    store: &mut K,
-    buffer: &mut [u8],
+    robot: &mut Robot<C, L, N>, store: &mut K, buffer: &mut [u8],
 ) -> Result<bool, StoreError> {
     let length = store.load(buffer).map_err(|_| StoreError)?.unwrap_or_default();
     // A record that is longer than the buffer was cut. Its head is valid.
@@ -104,9 +102,7 @@ pub fn restore<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
 /// # Errors
 /// [`StoreError`]; the previous record is still stored.
 pub fn save_and_flush<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
-    robot: &Robot<C, L, N>,
-    store: &mut K,
-    buffer: &mut [u8],
+    robot: &Robot<C, L, N>, store: &mut K, buffer: &mut [u8],
 ) -> Result<(), StoreError> {
     save(robot, store, buffer).ok_or(StoreError)?;
     store.flush().map_err(|_| StoreError)
@@ -115,9 +111,7 @@ pub fn save_and_flush<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
 /// Stores the record.
 #[inline(never)] // returns its stack before the next step
 pub(crate) fn save<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
-    robot: &Robot<C, L, N>,
-    store: &mut K,
-    buffer: &mut [u8],
+    robot: &Robot<C, L, N>, store: &mut K, buffer: &mut [u8],
 ) -> Option<()> {
     let whole = buffer.len();
     let reserved = if store.is_nearly_full() { LAST_RESERVED_TICKS } else { RESERVED_TICKS };
@@ -147,8 +141,7 @@ pub(crate) fn save<C: RobotTypes, L: LinkOf<C>, K: Store, const N: usize>(
 
 /// Reads a local adaptation and restores it if the rule allows it. Returns whether the part is valid.
 fn restore_adaptation<C: RobotTypes, L: LinkOf<C>, const N: usize>(
-    robot: &mut Robot<C, L, N>,
-    bytes: &[u8],
+    robot: &mut Robot<C, L, N>, bytes: &[u8],
 ) -> bool {
     let Some((part, [])) = read_part(bytes, 4 + 4 * CommandOf::<C>::LEN) else { return false };
     if let Some((gain, biases)) = part.split_first_chunk() {

@@ -74,11 +74,7 @@ fn lengths_that_the_format_cannot_represent_are_rejected() {
 
 /// Ciphertext and tag of the reference crate.
 fn reference(
-    key: [u8; 16],
-    nonce: [u8; 13],
-    associated: &[u8],
-    content: &[u8],
-    bytes: usize,
+    key: [u8; 16], nonce: [u8; 13], associated: &[u8], content: &[u8], bytes: usize,
 ) -> (Vec<u8>, Vec<u8>) {
     macro_rules! made {
         ($length:ty) => {{

@@ -41,8 +41,7 @@ fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matr
 }
 
 fn nodes<M, const F: usize>(
-    model: M,
-    weights: &[Vec<f32>],
+    model: M, weights: &[Vec<f32>],
 ) -> Vec<Robot<RobotConfig<M, Regression<F, 2>>, Link<Exact>>>
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
@@ -108,11 +107,7 @@ where
 
 /// Static graph and constant signal: after `ΣK_ℓ` exchanges tap k is `S^k X`.
 fn on_a_static_graph<M, const F: usize>(
-    model: M,
-    dense: &Dense,
-    folded: bool,
-    layers: &[(usize, usize)],
-    seed: u64,
+    model: M, dense: &Dense, folded: bool, layers: &[(usize, usize)], seed: u64,
 ) where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {

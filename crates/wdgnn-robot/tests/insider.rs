@@ -26,8 +26,7 @@ const NUMBERS: [f32; 10] = [
 
 /// Content of a valid frame with a few wrong numbers, random bytes, or another length. `None` if the header cannot hold the sequence.
 fn content<E: Encoding>(
-    random: &mut ChaCha8Rng,
-    out: &OutgoingMessage<'_, Motion, Taps, Wide>,
+    random: &mut ChaCha8Rng, out: &OutgoingMessage<'_, Motion, Taps, Wide>,
 ) -> Option<Vec<u8>> {
     let mut frame = [0; 512];
     let index = random.random_range(0..E::FRAMES_PER_EXCHANGE);

@@ -16,9 +16,7 @@ fn robust<L: TestLink>(id: u16, link: L) -> RobotOn<L> {
 
 /// One tick of both robots: the first one's result for each frame of the second, and these frames.
 fn tick<L: TestLink>(
-    first: &mut RobotOn<L>,
-    second: &mut RobotOn<L>,
-    tick: u32,
+    first: &mut RobotOn<L>, second: &mut RobotOn<L>, tick: u32,
 ) -> (Vec<Result<(), FrameError>>, Vec<Vec<u8>>) {
     let mut other = OTHER;
     other.position[0] += other.velocity[0] * tick as f32 * Flocking::<2>::DEFAULT.period;

@@ -28,10 +28,7 @@ fn contradiction(tick: u32) -> Motion {
 
 /// One exchange and the ticks up to the next: the result for each frame, and whether the listener trusts the speaker.
 fn exchange<L: TestLink>(
-    listener: &mut RobotOn<L>,
-    speaker: &mut RobotOn<L>,
-    number: u32,
-    says: fn(u32) -> Motion,
+    listener: &mut RobotOn<L>, speaker: &mut RobotOn<L>, number: u32, says: fn(u32) -> Motion,
 ) -> (Vec<Result<(), FrameError>>, bool) {
     let mut outcomes = Vec::new();
     for tick in number * DIVISOR..(number + 1) * DIVISOR {

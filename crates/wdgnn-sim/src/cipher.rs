@@ -84,10 +84,7 @@ impl BlockCipher for CachedAes {
 impl CachedAes {
     /// Returns all inputs except the content.
     fn inputs<'a>(
-        &'a self,
-        nonce: &'a Nonce,
-        [first, second]: [&'a [u8]; 2],
-        tag: &'a [u8],
+        &'a self, nonce: &'a Nonce, [first, second]: [&'a [u8]; 2], tag: &'a [u8],
     ) -> [&'a [u8]; 5] {
         [&self.key, nonce, first, second, tag]
     }

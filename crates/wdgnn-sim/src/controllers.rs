@@ -215,10 +215,7 @@ impl<W: Environment> EvalConfig<W> {
 
     /// Creates a controller for swarm number `swarm` at its start.
     pub fn swarm(
-        &self,
-        controller: &Controller<W>,
-        start: &Episode<W>,
-        swarm: u64,
+        &self, controller: &Controller<W>, start: &Episode<W>, swarm: u64,
     ) -> Result<SwarmOf<'_, W>> {
         let (architecture, learner) = match controller.kind {
             Kind::Baseline(make) => return Ok(make(&start.world, &self.task()?)),

@@ -121,10 +121,7 @@ impl<W: World> Episode<W> {
 
     /// Runs a swarm to the end of the episode.
     pub fn fly(
-        &self,
-        task: &W::Task,
-        swarm: &mut dyn Swarm<W::Task>,
-        observers: &mut [&mut dyn Observer<W>],
+        &self, task: &W::Task, swarm: &mut dyn Swarm<W::Task>, observers: &mut [&mut dyn Observer<W>],
         stop: &AtomicBool,
     ) -> Result<EpisodeMetrics> {
         let mut running = self.begin();
@@ -248,10 +245,7 @@ pub fn closeness(places: &[[f32; 3]], links: &Links, is_present: impl Fn(usize) 
 
 /// Computes [`closeness`] for pairs whose smaller robot number is in `robots`.
 fn closeness_of(
-    robots: Range<usize>,
-    places: &[[f32; 3]],
-    links: &Links,
-    is_present: impl Fn(usize) -> bool,
+    robots: Range<usize>, places: &[[f32; 3]], links: &Links, is_present: impl Fn(usize) -> bool,
 ) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
     let mut close = [0; 3];

@@ -90,10 +90,7 @@ impl Error {
 ///
 /// The file may be the only copy of a network, so the message suggests no command that writes it.
 pub fn other_task(
-    path: &Path,
-    trained: u16,
-    flown: u16,
-    name_of: impl Fn(u16) -> Option<&'static str>,
+    path: &Path, trained: u16, flown: u16, name_of: impl Fn(u16) -> Option<&'static str>,
 ) -> String {
     let path = path.display();
     let name = |number| name_of(number).map_or_else(|| format!("number {number}"), str::to_owned);

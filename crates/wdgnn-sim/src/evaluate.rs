@@ -167,11 +167,7 @@ impl<W: Environment> Case<'_, W> {
     }
 
     fn fly(
-        &self,
-        controller: usize,
-        swarm: usize,
-        start: &Episode<W>,
-        done: &(dyn Fn() + Sync),
+        &self, controller: usize, swarm: usize, start: &Episode<W>, done: &(dyn Fn() + Sync),
     ) -> Result<EpisodeMetrics> {
         let mut flown = self.eval.swarm(&self.controllers[controller], start, swarm as u64)?;
         let watchers: &mut [&mut dyn Observer<W>] =
@@ -201,9 +197,7 @@ type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 /// Calls `done` from any thread after every episode, or after every tick of large swarms
 /// ([`progress_steps`]).
 pub fn evaluate_all<W: Environment>(
-    work: &str,
-    cases: &[Case<'_, W>],
-    done: &(dyn Fn() + Sync),
+    work: &str, cases: &[Case<'_, W>], done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Vec<ControllerResult>>> {
     run_cases(cases, done, |schedule, count, job| jobs::map(work, schedule, count, job))
 }
@@ -212,11 +206,7 @@ pub fn evaluate_all<W: Environment>(
 ///
 /// Calls `done` as [`evaluate_all`] does.
 pub fn evaluate<W: Environment>(
-    eval: &EvalConfig<W>,
-    controllers: &[Controller<W>],
-    scenario: &Scenario,
-    swarms: usize,
-    seed: u64,
+    eval: &EvalConfig<W>, controllers: &[Controller<W>], scenario: &Scenario, swarms: usize, seed: u64,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<ControllerResult>> {
     let case = Case { eval, controllers, scenario, swarms, seed };
@@ -226,8 +216,7 @@ pub fn evaluate<W: Environment>(
 
 /// Returns the results of cases whose episodes are jobs run by `map`.
 fn run_cases<W: Environment>(
-    cases: &[Case<'_, W>],
-    done: &(dyn Fn() + Sync),
+    cases: &[Case<'_, W>], done: &(dyn Fn() + Sync),
     map: impl FnOnce(
         Schedule,
         usize,

@@ -97,9 +97,7 @@ pub enum Schedule {
 impl Schedule {
     /// Returns the results of `count` jobs in order, all computed in this process.
     pub fn map<R: Send>(
-        self,
-        count: usize,
-        job: impl Fn(usize) -> Result<R> + Send + Sync,
+        self, count: usize, job: impl Fn(usize) -> Result<R> + Send + Sync,
     ) -> Result<Vec<R>> {
         match self {
             Self::Parallel => threads::try_map(count, job),
@@ -122,10 +120,7 @@ pub fn is_distributed() -> bool {
 
 /// Returns the results of `count` jobs in order. `work` describes them.
 pub fn map<R>(
-    work: &str,
-    pace: Schedule,
-    count: usize,
-    job: impl Fn(usize) -> Result<R> + Send + Sync,
+    work: &str, pace: Schedule, count: usize, job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<Vec<R>>
 where
     R: Serialize + DeserializeOwned + Send,
@@ -142,11 +137,7 @@ where
 
 /// Computes the jobs of one shard.
 fn one<R: Serialize>(
-    work: &str,
-    shard: Shard,
-    pace: Schedule,
-    count: usize,
-    job: impl Fn(usize) -> Result<R> + Send + Sync,
+    work: &str, shard: Shard, pace: Schedule, count: usize, job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<ShardResults> {
     let mine: Vec<usize> = shard.jobs(count).collect();
     let results = pace.map(mine.len(), |index| encode(&job(mine[index])?))?;

@@ -51,8 +51,7 @@ pub fn map<R: Send>(count: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
 
 /// Returns the results of `count` jobs in order, or an error. After an error no job starts.
 pub fn try_map<R: Send, E: Send>(
-    count: usize,
-    job: impl Fn(usize) -> Result<R, E> + Sync,
+    count: usize, job: impl Fn(usize) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let failed = AtomicBool::new(false);
     let results = map(count, |index| {

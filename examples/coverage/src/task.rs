@@ -84,10 +84,7 @@ impl Task for Coverage {
 
     /// Gradient of `m |c − τu|²`: mass of the cell times the squared distance that is left after τ.
     fn loss_gradient<'a>(
-        &self,
-        own: &Cell,
-        _: impl Iterator<Item = &'a Cell>,
-        [u, v]: &[f32; 2],
+        &self, own: &Cell, _: impl Iterator<Item = &'a Cell>, [u, v]: &[f32; 2],
     ) -> [f32; 2] {
         let [x, y] = own.to_center;
         [(u, x), (v, y)].map(|(u, x)| 2.0 * own.mass * HORIZON_SECONDS * (HORIZON_SECONDS * u - x))

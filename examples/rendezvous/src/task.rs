@@ -67,10 +67,7 @@ impl Task for Rendezvous {
 
     /// Gradient of `|way − T u|²`, the squared distance to the neighbors' mean after a tick.
     fn loss_gradient<'a>(
-        &self,
-        own: &Place,
-        neighbors: impl Iterator<Item = &'a Place>,
-        [u, v]: &[f32; 2],
+        &self, own: &Place, neighbors: impl Iterator<Item = &'a Place>, [u, v]: &[f32; 2],
     ) -> [f32; 2] {
         let [x, y] = Self::way(own, neighbors);
         [(u, x), (v, y)].map(|(u, x)| 2.0 * Self::PERIOD * (Self::PERIOD * u - x))

@@ -131,11 +131,7 @@ impl Adjoint<Plane> for Backwards {
     }
 
     fn observe(
-        &self,
-        _: &Rendezvous,
-        _: &Place,
-        others: &[Place],
-        grad: &[f32],
+        &self, _: &Rendezvous, _: &Place, others: &[Place], grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     ) {
         let share = 1.0 / (others.len() + 1) as f32;
@@ -146,12 +142,7 @@ impl Adjoint<Plane> for Backwards {
     }
 
     fn passes_gradient(
-        &self,
-        task: &Rendezvous,
-        _: &Place,
-        _: &[Place],
-        output: &[f32; 2],
-        _: &[f32; 2],
+        &self, task: &Rendezvous, _: &Place, _: &[Place], output: &[f32; 2], _: &[f32; 2],
     ) -> Vec<bool> {
         let command = task.saturate(output);
         output.iter().zip(command).map(|(output, command)| *output == command).collect()

@@ -110,11 +110,7 @@ pub fn wide_gain(parameters: &Parameters) -> f32 {
 
 /// Adds the gradient of one sample's loss, times `factor`.
 fn add_gradient(
-    gradient: &mut Parameters,
-    parameters: &Parameters,
-    sample: &Sample,
-    loss: Loss,
-    factor: f32,
+    gradient: &mut Parameters, parameters: &Parameters, sample: &Sample, loss: Loss, factor: f32,
 ) {
     let (deep, wide, output) = forward(parameters, &sample.inputs);
     let slope = factor * loss.slope(output - sample.label);

@@ -132,10 +132,7 @@ fn main() -> ! {
 }
 
 fn run<E: Encoding, S: LinkSecurity>(
-    robot: &mut Robot<Link<E, S>>,
-    tick: u32,
-    radio: &mut ReplayRadio<'_>,
-    buffer: &mut [u8],
+    robot: &mut Robot<Link<E, S>>, tick: u32, radio: &mut ReplayRadio<'_>, buffer: &mut [u8],
 ) {
     let mut ports = PortSet { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
     black_box(control_loop::run_tick(black_box(robot), tick, &mut ports, buffer));
@@ -144,9 +141,7 @@ fn run<E: Encoding, S: LinkSecurity>(
 /// Not inlined, so that its stack is released before the measurements.
 #[inline(never)]
 fn load<E: Encoding, S: LinkSecurity>(
-    cell: &'static StaticCell<Robot<Link<E, S>>>,
-    weights: &Weights<'static>,
-    link: Link<E, S>,
+    cell: &'static StaticCell<Robot<Link<E, S>>>, weights: &Weights<'static>, link: Link<E, S>,
 ) -> &'static mut Robot<Link<E, S>> {
     cell.init_with(|| match onboard::robot_from_weights::<Flocking, _>(0, weights, link) {
         Ok(robot) => robot,
@@ -158,11 +153,8 @@ fn load<E: Encoding, S: LinkSecurity>(
 /// frame per exchange. `None` if a frame is rejected.
 #[inline(never)]
 fn whole<E: Encoding, S: LinkSecurity>(
-    cell: &'static StaticCell<Robot<Link<E, S>>>,
-    weights: &Weights<'static>,
-    link: impl Fn() -> Link<E, S>,
-    frames: &mut Frames,
-    buffer: &mut [u8],
+    cell: &'static StaticCell<Robot<Link<E, S>>>, weights: &Weights<'static>, link: impl Fn() -> Link<E, S>,
+    frames: &mut Frames, buffer: &mut [u8],
 ) -> Option<[u32; 2]> {
     let robot = load(cell, weights, link());
     // The model exchanges in every tick, the profile does not.

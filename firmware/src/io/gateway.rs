@@ -126,11 +126,7 @@ impl GatewayQueues {
 
 /// Queues a frame. A free function, because the frame borrows from the deframer.
 fn enqueue(
-    frames: &mut [Option<QueuedFrame>],
-    number: u16,
-    slot_us: u64,
-    frame: &[u8],
-    now: u64,
+    frames: &mut [Option<QueuedFrame>], number: u16, slot_us: u64, frame: &[u8], now: u64,
 ) -> Result<(), SendResult> {
     if slot_us < now + MARGIN_US {
         return Err(SendResult::Late);

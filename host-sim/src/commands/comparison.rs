@@ -37,9 +37,7 @@ fn ratio(outcome: &ControllerResult, outcomes: &[ControllerResult]) -> Option<Me
 
 /// Returns the table: seven columns, or eleven with `details`. `quotes` adds the paper's figures.
 pub fn rows<'a>(
-    outcomes: &'a [ControllerResult],
-    shown: impl Iterator<Item = &'a ControllerResult>,
-    details: bool,
+    outcomes: &'a [ControllerResult], shown: impl Iterator<Item = &'a ControllerResult>, details: bool,
     quotes: bool,
 ) -> Vec<Vec<String>> {
     let mut heading = vec!["controller", "total", "ratio to expert", "final", "closest", "pairs < 0.1 m"];

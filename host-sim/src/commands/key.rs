@@ -152,12 +152,7 @@ impl KeyArguments {
 
 /// Returns the key update frames of the remaining robots, one per line.
 fn frames(
-    master: &Key,
-    robots: NodeId,
-    expelled: &[NodeId],
-    epoch: u8,
-    at: u32,
-    profile: Profile,
+    master: &Key, robots: NodeId, expelled: &[NodeId], epoch: u8, at: u32, profile: Profile,
 ) -> Result<Vec<String>> {
     profile.check_robots(robots.into())?;
     if usize::from(robots) > ROSTER_CAPACITY {

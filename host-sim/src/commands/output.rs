@@ -132,9 +132,7 @@ impl OutputArguments {
 
     /// Writes all files.
     pub fn write(
-        &self,
-        csv: &dyn Fn() -> Vec<Vec<String>>,
-        page: &dyn Fn() -> Result<String>,
+        &self, csv: &dyn Fn() -> Vec<Vec<String>>, page: &dyn Fn() -> Result<String>,
         plots: &dyn Fn() -> Vec<Drawing>,
     ) -> Result {
         let quiet = self.json || self.takes_screen();

@@ -175,10 +175,7 @@ impl Scenario<'_> {
 
     /// Returns the option that sets a fault; `None` for `false`.
     fn fault(
-        &self,
-        key: &str,
-        value: &toml::Spanned<DeValue<'_>>,
-        at: usize,
+        &self, key: &str, value: &toml::Spanned<DeValue<'_>>, at: usize,
     ) -> Result<Option<OptionValues>> {
         Fault::named(key).map_err(|error| self.wrong(at, &error.to_string()))?;
         let text = match value.get_ref() {
@@ -212,11 +209,7 @@ impl Scenario<'_> {
 
     /// Returns the option that a key sets; `None` for `false`.
     fn option(
-        &self,
-        command: &Command,
-        name: &str,
-        value: &toml::Spanned<DeValue<'_>>,
-        at: usize,
+        &self, command: &Command, name: &str, value: &toml::Spanned<DeValue<'_>>, at: usize,
     ) -> Result<Option<OptionValues>> {
         if !keys(command).contains(&name) {
             return Err(self.unknown(command, name, at));

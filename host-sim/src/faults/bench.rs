@@ -140,11 +140,7 @@ impl<W: Environment> FaultFlights<W> {
 impl<W: Environment> Bench<W> {
     /// Creates a setup.
     pub fn new(
-        eval: EvalConfig<W>,
-        condition: Scenario,
-        swarms: usize,
-        seed: u64,
-        trust: Trust,
+        eval: EvalConfig<W>, condition: Scenario, swarms: usize, seed: u64, trust: Trust,
     ) -> Result<Self> {
         condition.check()?;
         eval.check()?;

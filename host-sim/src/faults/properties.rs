@@ -175,8 +175,7 @@ mod tests {
 
     /// Evaluates a property on modified default measurements.
     fn holds(
-        property: Property,
-        change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>),
+        property: Property, change: impl Fn(&mut Counters, &mut Nearness, &mut Measurements<'_>),
     ) -> bool {
         let (mut counters, mut nearness) = (
             Counters::default(),

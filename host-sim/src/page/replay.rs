@@ -107,10 +107,7 @@ impl Recorder {
     }
 
     fn recording<W: Environment>(
-        &self,
-        name: &'static str,
-        title: &str,
-        flight: &EpisodeMetrics,
+        &self, name: &'static str, title: &str, flight: &EpisodeMetrics,
     ) -> Recording {
         Recording {
             name,
@@ -124,11 +121,7 @@ impl Recorder {
 
     /// Returns a replay with this recording alone.
     pub fn replay<W: Environment>(
-        self,
-        task: &W::Task,
-        radius: f32,
-        profile: Profile,
-        (name, title): (&'static str, &str),
+        self, task: &W::Task, radius: f32, profile: Profile, (name, title): (&'static str, &str),
         flight: &EpisodeMetrics,
     ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
@@ -169,10 +162,7 @@ impl<W: Environment> Observer<W> for Recorder {
 /// Runs the first held-out swarm of `seed` under the controllers. Returns replay and episodes.
 /// Calls `ticked` after each tick.
 pub fn record<W: Environment>(
-    eval: &EvalConfig<W>,
-    controllers: &[Controller<W>],
-    condition: &Scenario,
-    seed: u64,
+    eval: &EvalConfig<W>, controllers: &[Controller<W>], condition: &Scenario, seed: u64,
     ticked: &(dyn Fn() + Sync),
 ) -> Result<(Replay, Vec<EpisodeMetrics>)> {
     let task = eval.task()?;

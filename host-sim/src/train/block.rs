@@ -74,12 +74,7 @@ impl<const V: usize> Block<V> {
     /// Computes the gradients of the taps of any number of robots from those of their outputs,
     /// `errors`, and adds them to `grad`.
     pub fn there_and_back(
-        &mut self,
-        net: &Net<'_>,
-        taps: &[f32],
-        errors: &[f32],
-        grad: &mut [f32],
-        tallies: &mut Tallies,
+        &mut self, net: &Net<'_>, taps: &[f32], errors: &[f32], grad: &mut [f32], tallies: &mut Tallies,
     ) {
         let (inputs, outputs) = (net.size.inputs(0), net.size.outputs);
         let blocks = taps.chunks(Self::SAMPLES * inputs).zip(errors.chunks(Self::SAMPLES * outputs));

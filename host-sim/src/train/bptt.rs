@@ -102,12 +102,8 @@ struct Slope {
 /// Writes the mean gradient over the episodes of a step to `gradient` and returns their mean loss.
 /// `draw` selects world and condition of an episode.
 pub fn gradient<W: Environment>(
-    draft: &Draft<'_, W::Task>,
-    through: &Bptt,
-    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Scenario) + Sync),
-    seed: u64,
-    step: u64,
-    gradient: &mut [f32],
+    draft: &Draft<'_, W::Task>, through: &Bptt, draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Scenario) + Sync),
+    seed: u64, step: u64, gradient: &mut [f32],
 ) -> Result<f32> {
     let net = Net::new(draft.size, draft.numbers);
     let flights: Vec<Slope> = threads::try_map(through.flights, |flight| {
@@ -141,10 +137,7 @@ fn mean(flights: &[Slope], through: &Bptt, gradient: &mut [f32]) -> f32 {
 
 /// Computes forward and backward pass of one episode.
 fn one<W: Environment>(
-    start: &Episode<W>,
-    draft: &Draft<'_, W::Task>,
-    net: &Net<'_>,
-    through: &Bptt,
+    start: &Episode<W>, draft: &Draft<'_, W::Task>, net: &Net<'_>, through: &Bptt,
 ) -> Result<Slope> {
     let none =
         || Error::usage("--recipe through needs the derivative of --task and --body: give --recipe evolve");
@@ -162,11 +155,7 @@ fn one<W: Environment>(
 
 impl<W: Environment> RecordedEpisode<W> {
     fn backward(
-        &self,
-        derivative: &mut dyn Adjoint<W>,
-        draft: &Draft<'_, W::Task>,
-        net: &Net<'_>,
-        through: &Bptt,
+        &self, derivative: &mut dyn Adjoint<W>, draft: &Draft<'_, W::Task>, net: &Net<'_>, through: &Bptt,
     ) -> Slope {
         let count = <StateOf<W> as State>::Array::LEN;
         let (ticks, robots) = (self.memories.len() - 1, self.memories[0].len());
@@ -228,11 +217,7 @@ impl<W: Environment> RecordedEpisode<W> {
 
     /// Gradient of the network's outputs: zero for clamped commands.
     fn passed(
-        &self,
-        tick: usize,
-        derivative: &dyn Adjoint<W>,
-        draft: &Draft<'_, W::Task>,
-        commands: &[f32],
+        &self, tick: usize, derivative: &dyn Adjoint<W>, draft: &Draft<'_, W::Task>, commands: &[f32],
     ) -> Vec<f32> {
         let outputs = OutputOf::<W>::LEN;
         let robots = self.memories[tick].iter().zip(commands.chunks_exact(outputs));
@@ -250,12 +235,7 @@ impl<W: Environment> RecordedEpisode<W> {
 
     /// Propagates the gradients of later taps to the senders.
     fn exchange_back(
-        &self,
-        tick: usize,
-        robot: usize,
-        grad: &[f32],
-        draft: &Draft<'_, W::Task>,
-        width: usize,
+        &self, tick: usize, robot: usize, grad: &[f32], draft: &Draft<'_, W::Task>, width: usize,
         taps: &mut [Vec<f32>],
     ) {
         let memory = &self.memories[tick][robot];

@@ -34,11 +34,7 @@ impl Evolution {
 
 /// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
 pub fn gradient<W: Environment>(
-    recipe: &Recipe<W>,
-    evolve: &Evolution,
-    draft: &Draft<'_, W::Task>,
-    seed: u64,
-    step: u64,
+    recipe: &Recipe<W>, evolve: &Evolution, draft: &Draft<'_, W::Task>, seed: u64, step: u64,
     gradient: &mut [f32],
 ) -> Result<f32> {
     let costs = costs(recipe, evolve, draft, seed, step)?;
@@ -54,11 +50,7 @@ pub fn gradient<W: Environment>(
 
 /// Returns the scores of a step's networks relative to the initial score.
 fn costs<W: Environment>(
-    recipe: &Recipe<W>,
-    evolve: &Evolution,
-    draft: &Draft<'_, W::Task>,
-    seed: u64,
-    step: u64,
+    recipe: &Recipe<W>, evolve: &Evolution, draft: &Draft<'_, W::Task>, seed: u64, step: u64,
 ) -> Result<Vec<f64>> {
     let starts = (0..evolve.flights)
         .map(|flight| {

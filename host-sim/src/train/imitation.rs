@@ -113,11 +113,7 @@ fn count(imitate: &Imitation, epoch: usize) -> usize {
 
 /// Returns the episodes that an epoch adds. The expert controls those of the first epoch.
 pub fn flights<W: Environment>(
-    recipe: &Recipe<W>,
-    imitate: &Imitation,
-    draft: &Draft<'_, W::Task>,
-    seed: u64,
-    epoch: usize,
+    recipe: &Recipe<W>, imitate: &Imitation, draft: &Draft<'_, W::Task>, seed: u64, epoch: usize,
 ) -> Result<Vec<Trajectory>> {
     threads::try_map(count(imitate, epoch), |index| {
         let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
@@ -141,11 +137,7 @@ pub fn flights<W: Environment>(
 
 /// Returns the samples of each step of an epoch.
 pub fn batches<'a, W: Environment>(
-    recipe: &Recipe<W>,
-    imitate: &Imitation,
-    pool: Vec<&'a Trajectory>,
-    seed: u64,
-    epoch: usize,
+    recipe: &Recipe<W>, imitate: &Imitation, pool: Vec<&'a Trajectory>, seed: u64, epoch: usize,
 ) -> Box<dyn ExactSizeIterator<Item = Vec<Sample<'a>>> + 'a> {
     let mut random = generator(seed, Purpose::Batches, epoch as u64);
     let Some(samples) = imitate.samples else {

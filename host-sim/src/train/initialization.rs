@@ -34,11 +34,7 @@ pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<
 /// random weights: random weights alone may disperse the swarm. Taps behind the last exchange have
 /// lower weights for rarer exchanges; the last tap counts without its returned share.
 pub fn guess(
-    weights: &mut [f32],
-    size: &Dimensions,
-    guess: &[(usize, usize, f32)],
-    scale: Scale,
-    exchange: u32,
+    weights: &mut [f32], size: &Dimensions, guess: &[(usize, usize, f32)], scale: Scale, exchange: u32,
 ) {
     /// Share of the random weights.
     const RANDOM: f32 = 0.1;

@@ -153,11 +153,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
 
     /// Runs an epoch of imitation and returns its mean loss.
     fn imitate(
-        &self,
-        imitate: &Imitation,
-        epoch: usize,
-        state: &mut State,
-        data: &mut VecDeque<Vec<Trajectory>>,
+        &self, imitate: &Imitation, epoch: usize, state: &mut State, data: &mut VecDeque<Vec<Trajectory>>,
     ) -> Result<f32> {
         let Config { recipe, architecture, size, seed, .. } = self.config;
         if epoch == 0 || imitate.refresh > 0 {
@@ -188,9 +184,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// `gradient` writes the gradient of a step, given its number in the whole training, and
     /// returns its loss.
     fn steps(
-        &self,
-        epoch: usize,
-        state: &mut State,
+        &self, epoch: usize, state: &mut State,
         gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
     ) -> Result<f32> {
         let Config { recipe, architecture, size, .. } = self.config;

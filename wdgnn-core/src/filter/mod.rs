@@ -112,9 +112,7 @@ pub trait DelayLines:
 /// [`Scale::Closed`] and [`Scale::Echo`] add them first.
 #[inline]
 pub fn aggregate<'a, L: DelayLines + 'a>(
-    own: &L,
-    neighbors: impl Iterator<Item = (&'a L, f32)>,
-    scale: Scale,
+    own: &L, neighbors: impl Iterator<Item = (&'a L, f32)>, scale: Scale,
 ) -> L {
     let mut lines = L::ZERO;
     let mut count = 0;

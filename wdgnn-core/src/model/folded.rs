@@ -100,8 +100,7 @@ where
 /// Computes C† = B†R in place.
 #[inline(never)] // returns its stack before the robot is built
 fn fold_wide<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
-    network: &Network<'_, F, TAPS, G, O, D>,
-    folded: &mut Filter<TAPS, F, O>,
+    network: &Network<'_, F, TAPS, G, O, D>, folded: &mut Filter<TAPS, F, O>,
 ) {
     for (folded, unfolded) in folded.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
         *folded = accumulate(&[0.0; O], unfolded, network.readout);
@@ -111,8 +110,7 @@ fn fold_wide<const F: usize, const TAPS: usize, const G: usize, const O: usize, 
 /// Computes α_W · M.
 #[inline(never)] // returns its stack before the robot is built
 fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
-    network: &Network<'_, F, TAPS, G, O, D>,
-    metric: GradientMetric,
+    network: &Network<'_, F, TAPS, G, O, D>, metric: GradientMetric,
 ) -> [[f32; O]; O] {
     let mut scaled = [[0.0; O]; O];
     for row in network.readout {

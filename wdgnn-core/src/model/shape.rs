@@ -80,10 +80,7 @@ pub trait Shape<T: Task>: 'static {
     ///
     /// Returns `None` if the length differs from [`Shape::WEIGHT_COUNT`].
     fn from_numbers(
-        numbers: &[f32],
-        activation: Activation,
-        scale: Scale,
-        metric: GradientMetric,
+        numbers: &[f32], activation: Activation, scale: Scale, metric: GradientMetric,
     ) -> Option<Self::Model<'_>>;
 
     /// Borrows the network from an opened weight file.

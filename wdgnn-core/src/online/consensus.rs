@@ -30,11 +30,7 @@ pub struct NeighborParams<'a> {
 /// use the same two degrees. A positive `clip` limits the length of each neighbor's difference.
 #[inline]
 pub fn consensus_step<W: Tensor>(
-    mixing: Mixing,
-    wide: &mut W,
-    own_degree: u8,
-    neighbors: &[NeighborParams<'_>],
-    clip: f32,
+    mixing: Mixing, wide: &mut W, own_degree: u8, neighbors: &[NeighborParams<'_>], clip: f32,
 ) {
     let count = neighbors.len();
     match mixing {

@@ -27,11 +27,7 @@ pub const SHORT_RUN: usize = 4;
 /// `weights` has one row of `width` per input.
 #[inline(never)]
 pub fn accumulate_block(
-    start: &[f32; BLOCK],
-    inputs: &[f32],
-    weights: &[f32],
-    width: usize,
-    index: usize,
+    start: &[f32; BLOCK], inputs: &[f32], weights: &[f32], width: usize, index: usize,
 ) -> [f32; BLOCK] {
     let mut sums = *start;
     let mut add = |x: &f32, row: &[f32]| {
@@ -58,11 +54,7 @@ pub fn accumulate_block(
 /// `weights` has one row of `width` per input.
 #[inline(never)]
 pub fn accumulate_pair(
-    start: &[f32; 2],
-    inputs: &[f32],
-    weights: &[f32],
-    width: usize,
-    index: usize,
+    start: &[f32; 2], inputs: &[f32], weights: &[f32], width: usize, index: usize,
 ) -> [f32; 2] {
     let mut sums = *start;
     let mut add = |(x, [a, b]): (&f32, &[f32; 2])| {

@@ -134,9 +134,7 @@ pub(crate) fn take<'w>(numbers: &mut &'w [f32], count: usize) -> Option<&'w [f32
 /// Each output is summed over the inputs in their order; the block size does not change a bit.
 #[inline]
 pub(crate) fn accumulate<const OUT: usize>(
-    start: &[f32; OUT],
-    inputs: &[f32],
-    rows: &[[f32; OUT]],
+    start: &[f32; OUT], inputs: &[f32], rows: &[[f32; OUT]],
 ) -> [f32; OUT] {
     let mut sums = [0.0; OUT];
     let (blocks, rest) = sums.as_chunks_mut();

@@ -16,8 +16,7 @@ use serde::{
 /// # Errors
 /// Those of the serializer.
 pub fn serialize<S: Serializer, T: Serialize, const N: usize>(
-    array: &[T; N],
-    serializer: S,
+    array: &[T; N], serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serialize_list(serializer, N, array.iter())
 }
@@ -38,9 +37,7 @@ where
 
 /// Serializes `length` elements as a tuple.
 pub(crate) fn serialize_list<S: Serializer, T: Serialize>(
-    serializer: S,
-    length: usize,
-    elements: impl Iterator<Item = T>,
+    serializer: S, length: usize, elements: impl Iterator<Item = T>,
 ) -> Result<S::Ok, S::Error> {
     let mut tuple = serializer.serialize_tuple(length)?;
     for element in elements {
@@ -51,9 +48,7 @@ pub(crate) fn serialize_list<S: Serializer, T: Serialize>(
 
 /// Deserializes a tuple of `length` elements into `places`.
 pub(crate) fn deserialize_list<'de, 'a, D: Deserializer<'de>, T: Deserialize<'de> + 'a>(
-    deserializer: D,
-    length: usize,
-    places: impl Iterator<Item = &'a mut T>,
+    deserializer: D, length: usize, places: impl Iterator<Item = &'a mut T>,
 ) -> Result<(), D::Error> {
     deserializer.deserialize_tuple(length, Fill { length, places })
 }

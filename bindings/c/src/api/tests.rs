@@ -44,9 +44,7 @@ fn config(address: u16) -> RobotConfig {
 }
 
 fn create(
-    robot_type: &'static RobotType,
-    memory: &mut [u128],
-    config: &RobotConfig,
+    robot_type: &'static RobotType, memory: &mut [u128], config: &RobotConfig,
 ) -> Result<*mut Robot, Error> {
     let mut robot = ptr::null_mut();
     let bytes = size_of_val(memory);

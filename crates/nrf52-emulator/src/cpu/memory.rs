@@ -55,11 +55,7 @@ impl Cpu {
 
     #[inline]
     fn write_aligned(
-        &mut self,
-        bus: &mut impl Bus,
-        address: u32,
-        size: Size,
-        value: u32,
+        &mut self, bus: &mut impl Bus, address: u32, size: Size, value: u32,
     ) -> Result<(), Trap> {
         if address >= PERIPHERAL_BASE {
             if is_ppb(address) {
@@ -181,11 +177,7 @@ impl Cpu {
 
     #[inline]
     pub(super) fn load_register(
-        &mut self,
-        bus: &mut impl Bus,
-        access: Access,
-        rt: Reg,
-        address: u32,
+        &mut self, bus: &mut impl Bus, access: Access, rt: Reg, address: u32,
     ) -> Result<(), Trap> {
         self.charge_access();
         let value = self.read_as(bus, access, address)?;
@@ -197,13 +189,7 @@ impl Cpu {
     /// A failed load leaves `rn` unchanged.
     #[inline(never)]
     pub(super) fn load_indexed(
-        &mut self,
-        bus: &mut impl Bus,
-        access: Access,
-        rt: Reg,
-        rn: Reg,
-        address: u32,
-        base: u32,
+        &mut self, bus: &mut impl Bus, access: Access, rt: Reg, rn: Reg, address: u32, base: u32,
     ) -> Result<(), Trap> {
         self.charge_access();
         let value = self.read_as(bus, access, address)?;
@@ -213,11 +199,7 @@ impl Cpu {
 
     #[inline]
     pub(super) fn store_register(
-        &mut self,
-        bus: &mut impl Bus,
-        access: Access,
-        rt: Reg,
-        address: u32,
+        &mut self, bus: &mut impl Bus, access: Access, rt: Reg, address: u32,
     ) -> Result<(), Trap> {
         self.charge_access();
         let value = self.get(rt);
@@ -231,12 +213,7 @@ impl Cpu {
     /// Executes LDM and POP (A7.7.41). Registers change only if all loads succeed.
     #[inline]
     pub(super) fn load_multiple(
-        &mut self,
-        bus: &mut impl Bus,
-        rn: Reg,
-        list: u16,
-        write_back: bool,
-        decrement_before: bool,
+        &mut self, bus: &mut impl Bus, rn: Reg, list: u16, write_back: bool, decrement_before: bool,
     ) -> Result<(), Trap> {
         let bytes = list.count_ones() * 4;
         self.cycles += u64::from(list.count_ones()) * cycles::LIST_REGISTER;
@@ -267,12 +244,7 @@ impl Cpu {
     /// A base register in the list is stored with its original value.
     #[inline]
     pub(super) fn store_multiple(
-        &mut self,
-        bus: &mut impl Bus,
-        rn: Reg,
-        list: u16,
-        write_back: bool,
-        decrement_before: bool,
+        &mut self, bus: &mut impl Bus, rn: Reg, list: u16, write_back: bool, decrement_before: bool,
     ) -> Result<(), Trap> {
         let bytes = list.count_ones() * 4;
         self.cycles += u64::from(list.count_ones()) * cycles::LIST_REGISTER;
@@ -293,11 +265,7 @@ impl Cpu {
 
     /// Reads the table entry of TBB or TBH.
     pub(super) fn table_entry(
-        &mut self,
-        bus: &mut impl Bus,
-        rn: Reg,
-        rm: Reg,
-        half: bool,
+        &mut self, bus: &mut impl Bus, rn: Reg, rm: Reg, half: bool,
     ) -> Result<u32, Trap> {
         self.charge_access();
         let (base, at) = (self.get(rn), self.get(rm));

@@ -11,10 +11,7 @@ struct Halt;
 impl Cpu {
     /// Performs [`Cpu::run`], or one step with `once`.
     pub(super) fn run_loop(
-        &mut self,
-        bus: &mut impl Bus,
-        until_cycles: u64,
-        once: bool,
+        &mut self, bus: &mut impl Bus, until_cycles: u64, once: bool,
     ) -> Result<(), StopReason> {
         // Moved out of `self`, so that `execute` can borrow an instruction from the cache.
         let mut cache = std::mem::take(&mut self.cache);
@@ -25,11 +22,7 @@ impl Cpu {
 
     #[inline(never)]
     fn run_with_cache(
-        &mut self,
-        cache: &mut [Entry],
-        bus: &mut impl Bus,
-        until_cycles: u64,
-        once: bool,
+        &mut self, cache: &mut [Entry], bus: &mut impl Bus, until_cycles: u64, once: bool,
     ) -> Result<(), Halt> {
         while self.cycles < until_cycles {
             if self.slow_path || self.cycles >= self.scs.systick_due {

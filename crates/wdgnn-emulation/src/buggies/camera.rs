@@ -44,11 +44,7 @@ pub struct Exposures {
 impl Camera {
     /// Exposes an image if it is due, and returns the poses that arrive at this time, each list with its true age.
     pub fn look(
-        &self,
-        now: f64,
-        bodies: &[Body],
-        exposures: &mut Exposures,
-        random: &mut ChaCha8Rng,
+        &self, now: f64, bodies: &[Body], exposures: &mut Exposures, random: &mut ChaCha8Rng,
     ) -> Option<(f64, Vec<Sighting>)> {
         if now >= exposures.next {
             exposures.next += 1.0 / RATE;

@@ -31,10 +31,7 @@ fn sealed(page: &mut Vec<u8>, from: usize) {
 /// (`firmware/src/board/nrf52/provisioning.rs`): with key rotation, its personal key and key epoch;
 /// with peer authentication, the peers' keys.
 pub fn settings_page(
-    address: NodeId,
-    robots: usize,
-    personal: Option<(&Key, u8)>,
-    roster: &[Key],
+    address: NodeId, robots: usize, personal: Option<(&Key, u8)>, roster: &[Key],
 ) -> Vec<u8> {
     let mut page = b"wdgn\x02\x00".to_vec();
     page.extend(address.to_le_bytes());

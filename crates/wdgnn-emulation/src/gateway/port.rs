@@ -58,10 +58,7 @@ fn open(path: &Path) -> Result<File> {
 
 /// Runs until `over` returns true or Ctrl-C.
 pub fn fly<'w>(
-    path: &Path,
-    flight: &mut Flight<'w>,
-    stop: &AtomicBool,
-    mut over: impl FnMut(&Flight<'w>) -> bool,
+    path: &Path, flight: &mut Flight<'w>, stop: &AtomicBool, mut over: impl FnMut(&Flight<'w>) -> bool,
 ) -> Result {
     let mut port = open(path)?;
     let name = path.display();

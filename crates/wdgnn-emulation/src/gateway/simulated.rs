@@ -87,11 +87,7 @@ impl<'w> Simulated<'w> {
     /// Runs the tick with the frames that ended before `closes`. Returns the robot's frame and the
     /// start of its slot, if it sends. The next tick is the first after `now` on the robot's clock.
     pub fn tick(
-        &mut self,
-        closes: u64,
-        now: u64,
-        counts: &mut Counts,
-        is_simulated: impl Fn(NodeId) -> bool,
+        &mut self, closes: u64, now: u64, counts: &mut Counts, is_simulated: impl Fn(NodeId) -> bool,
     ) -> Option<(u64, Frame)> {
         let TickStart { tick, begins_us: begins, slot_begins_us: speaks, went_back: back } = self.beat;
         let boot = self.robot.link().boot_count();

@@ -79,9 +79,7 @@ pub(super) fn read_taps<L: DelayLines>(lines: &mut L, bytes: &[u8]) -> bool {
 /// # Errors
 /// [`FrameError::Truncated`]; [`FrameError::NotAdmissible`] if a number is not finite.
 pub(super) fn read_halves<'a, S, L: DelayLines, W: Tensor>(
-    message: &mut Message<S, L, W>,
-    payload: Payload,
-    numbers: &'a [u8],
+    message: &mut Message<S, L, W>, payload: Payload, numbers: &'a [u8],
 ) -> Result<&'a [u8], FrameError> {
     let taps = 2 * payload.taps.count_within(L::LEN as u16);
     let (mut taps, numbers) = numbers.split_at_checked(taps).ok_or(FrameError::Truncated)?;

@@ -101,9 +101,7 @@ impl Encoding for Esb32 {
 
     /// `None` also for an address above 255 or a boot count above 65,535.
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &OutgoingMessage<'_, S, L, W>,
-        index: u32,
-        buffer: &mut [u8],
+        out: &OutgoingMessage<'_, S, L, W>, index: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         let Message { sender, degree, state, taps, wide, .. } = out.message;
         let tap_pieces = u32::from((L::LEN as u16).div_ceil(PIECE));
@@ -130,10 +128,7 @@ impl Encoding for Esb32 {
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(
-        frame: &[u8],
-        _: &Header,
-        _: u32,
-        into: &mut Message<S, L, W>,
+        frame: &[u8], _: &Header, _: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
         let (&[first, .., piece], content) =
             frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;

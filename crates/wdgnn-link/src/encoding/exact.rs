@@ -70,9 +70,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &OutgoingMessage<'_, S, L, W>,
-        _: u32,
-        buffer: &mut [u8],
+        out: &OutgoingMessage<'_, S, L, W>, _: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         let (state_numbers, tap_numbers, wide_numbers) = dimensions::<S, L, W>();
         let Message { sender, degree, state, taps, wide, .. } = out.message;
@@ -97,10 +95,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
 
     #[inline]
     fn decode<S: State, L: DelayLines, W: Tensor>(
-        frame: &[u8],
-        header: &Header,
-        model: u32,
-        into: &mut Message<S, L, W>,
+        frame: &[u8], header: &Header, model: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
         let (front, content) = frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;
         let [version, profile, state_numbers, t0, t1, w0, w1, ..] = *front;

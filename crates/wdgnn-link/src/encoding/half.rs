@@ -62,9 +62,7 @@ pub(super) fn read_header(frame: &[u8]) -> Option<Header> {
 
 /// The compact header of part `part` of a message.
 pub(super) fn compact_header<S, L, W>(
-    out: &OutgoingMessage<'_, S, L, W>,
-    profile: Profile,
-    part: u8,
+    out: &OutgoingMessage<'_, S, L, W>, profile: Profile, part: u8,
 ) -> CompactHeader {
     CompactHeader {
         version_and_profile: first_byte(profile),
@@ -139,9 +137,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Encoding for Half<CODE,
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &OutgoingMessage<'_, S, L, W>,
-        _: u32,
-        buffer: &mut [u8],
+        out: &OutgoingMessage<'_, S, L, W>, _: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         let part = (out.round % Self::parts::<S, L, W>().max(1)) as u8;
         let Message { state, taps, wide, .. } = out.message;
@@ -153,10 +149,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Encoding for Half<CODE,
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(
-        frame: &[u8],
-        header: &Header,
-        model: u32,
-        into: &mut Message<S, L, W>,
+        frame: &[u8], header: &Header, model: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
         let (&[first, part, ..], content) =
             frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;

@@ -77,9 +77,7 @@ pub trait Encoding {
     /// Writes frame `index` of an exchange. Returns its length; `None` if the buffer is too short or
     /// the header cannot hold a number.
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &OutgoingMessage<'_, S, L, W>,
-        index: u32,
-        buffer: &mut [u8],
+        out: &OutgoingMessage<'_, S, L, W>, index: u32, buffer: &mut [u8],
     ) -> Option<usize>;
 
     /// Reads the content of a frame into a message and returns which numbers the frame carries.
@@ -90,10 +88,7 @@ pub trait Encoding {
     /// The reason of the rejection. The message is then undefined, except that the state is valid
     /// after [`FrameError::Model`].
     fn decode<S: State, L: DelayLines, W: Tensor>(
-        frame: &[u8],
-        header: &Header,
-        model: u32,
-        into: &mut Message<S, L, W>,
+        frame: &[u8], header: &Header, model: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError>;
 }
 

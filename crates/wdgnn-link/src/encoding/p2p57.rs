@@ -85,9 +85,7 @@ impl Encoding for P2p57 {
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
-        out: &OutgoingMessage<'_, S, L, W>,
-        index: u32,
-        buffer: &mut [u8],
+        out: &OutgoingMessage<'_, S, L, W>, index: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         let rounds = (Self::parts::<S, L, W>() / HALVES).max(1);
         let part = (HALVES * (out.round % rounds) + index % HALVES) as u8;
@@ -101,10 +99,7 @@ impl Encoding for P2p57 {
     }
 
     fn decode<S: State, L: DelayLines, W: Tensor>(
-        frame: &[u8],
-        header: &Header,
-        model: u32,
-        into: &mut Message<S, L, W>,
+        frame: &[u8], header: &Header, model: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
         let (&[first, part, ..], content) =
             frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;
@@ -123,8 +118,7 @@ impl Encoding for P2p57 {
 
 /// Reads a state in half precision. Returns the bytes after it.
 pub(super) fn read_state<'a, S: State, L, W>(
-    content: &'a [u8],
-    into: &mut Message<S, L, W>,
+    content: &'a [u8], into: &mut Message<S, L, W>,
 ) -> Result<&'a [u8], FrameError> {
     let (bytes, rest) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
     let mut state = S::Array::ZERO;

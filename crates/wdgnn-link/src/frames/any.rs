@@ -92,9 +92,7 @@ impl AnyFrame {
 
     /// Reads a frame of the shorter type if the length is its length, and of the longer type otherwise.
     fn by_length<'a, S, L>(
-        bytes: &'a [u8],
-        shorter: fn(S) -> Self,
-        longer: fn(L) -> Self,
+        bytes: &'a [u8], shorter: fn(S) -> Self, longer: fn(L) -> Self,
     ) -> Result<Self, FrameError>
     where
         S: Frame + Deserialize<'a>,
@@ -113,10 +111,7 @@ impl AnyFrame {
     /// # Errors
     /// As [`sealed::unseal`] and [`AnyFrame::decode`].
     pub fn open<B: BlockCipher>(
-        cipher: &B,
-        model: u32,
-        now: u32,
-        frame: &mut [u8],
+        cipher: &B, model: u32, now: u32, frame: &mut [u8],
     ) -> Result<Self, FrameError> {
         let first = *frame.first().ok_or(FrameError::TooShort)?;
         let inside = match if first == KEY_UPDATE_BYTE { KEY_UPDATE_BYTE } else { first & !PROOF_MARK } {

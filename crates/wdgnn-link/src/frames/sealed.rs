@@ -59,10 +59,7 @@ where
 /// # Errors
 /// [`FrameError::TooShort`] without room for header and tag; [`FrameError::Forged`] for a wrong key or an altered frame.
 pub fn unseal<'f, E: Encoding, B: BlockCipher, const TAG: usize>(
-    cipher: &B,
-    model: u32,
-    now: u32,
-    frame: &'f mut [u8],
+    cipher: &B, model: u32, now: u32, frame: &'f mut [u8],
 ) -> Result<&'f mut [u8], FrameError> {
     let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
     GroupKey::<B, TAG>::decrypt::<E>(&header, model, frame, MAX_SEALED, |nonce, clear, content, tag| {

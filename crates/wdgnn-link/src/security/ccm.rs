@@ -73,11 +73,7 @@ impl Blocks for dyn BlockCipher + '_ {
 /// The tag also authenticates both parts of `associated`, of which at least one is not empty. It
 /// has 4, 6, … 16 bytes. Returns `None` if a length does not fit the format.
 pub fn seal(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &mut [u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8],
 ) -> Option<()> {
     let whole = cipher.seal(nonce, associated, content, tag);
     whole.or_else(|| {
@@ -93,11 +89,7 @@ pub fn seal(
 /// zeroed.
 #[must_use]
 pub fn open(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
 ) -> bool {
     let authentic = decrypt(cipher, nonce, associated, content, tag) == Some(true);
     if !authentic {
@@ -111,11 +103,7 @@ pub fn open(
 /// The caller can then try another key.
 #[must_use]
 pub fn try_open(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
 ) -> bool {
     let authentic = decrypt(cipher, nonce, associated, content, tag);
     if authentic == Some(false) {
@@ -131,11 +119,7 @@ pub fn try_open(
 /// the format.
 #[must_use]
 pub fn decrypt(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
 ) -> Option<bool> {
     let whole = cipher.open(nonce, associated, content, tag);
     whole.or_else(|| {
@@ -149,11 +133,7 @@ pub fn decrypt(
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn seal_by(
-    blocks: &impl Blocks,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &mut [u8],
+    blocks: &impl Blocks, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8],
 ) -> Option<()> {
     let made = run_by(blocks, nonce, associated, content, tag.len(), Way::Seal)?;
     tag.iter_mut().zip(made).for_each(|(to, from)| *to = from);
@@ -164,11 +144,7 @@ pub fn seal_by(
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn decrypt_by(
-    blocks: &impl Blocks,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag: &[u8],
+    blocks: &impl Blocks, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
 ) -> Option<bool> {
     run_by(blocks, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
 }
@@ -176,11 +152,7 @@ pub fn decrypt_by(
 /// Returns the result of [`open`] without changing `content`.
 #[must_use]
 pub fn verify(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &[u8],
-    tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &[u8], tag: &[u8],
 ) -> bool {
     let Some(lengths) = Lengths::of(associated, content.len(), tag.len()) else { return false };
     let mut run = Run::begin(cipher, nonce, associated, &lengths);
@@ -203,11 +175,7 @@ enum Way {
 /// Encrypts or decrypts in place and returns the tag.
 #[inline(never)]
 fn run(
-    cipher: &dyn BlockCipher,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag_bytes: usize,
+    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag_bytes: usize,
     way: Way,
 ) -> Option<Block> {
     run_by(cipher, nonce, associated, content, tag_bytes, way)
@@ -217,12 +185,7 @@ fn run(
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 fn run_by<B: Blocks + ?Sized>(
-    cipher: &B,
-    nonce: &Nonce,
-    associated: [&[u8]; 2],
-    content: &mut [u8],
-    tag_bytes: usize,
-    way: Way,
+    cipher: &B, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag_bytes: usize, way: Way,
 ) -> Option<Block> {
     let lengths = Lengths::of(associated, content.len(), tag_bytes)?;
     let mut run = Run::begin(cipher, nonce, associated, &lengths);

@@ -90,10 +90,7 @@ impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
     /// Decrypts a frame in place with `unlock`. Returns the frame without its tag.
     #[inline(never)] // returns its stack before the content is read
     pub(crate) fn decrypt<'f, E: Encoding>(
-        header: &Header,
-        model: u32,
-        frame: &'f mut [u8],
-        max_len: usize,
+        header: &Header, model: u32, frame: &'f mut [u8], max_len: usize,
         unlock: impl FnOnce(&Nonce, [&[u8]; 2], &mut [u8], &[u8]) -> bool,
     ) -> Result<&'f mut [u8], FrameError> {
         if frame.len() > max_len.max(MAX_OPENED) {
@@ -110,11 +107,7 @@ impl<B: BlockCipher, const TAG: usize> GroupKey<B, TAG> {
 
     /// Authenticates a frame whenever it was sent, with `verify`.
     pub(super) fn authenticate_with<E: Encoding>(
-        &self,
-        model: u32,
-        now: u32,
-        since: u32,
-        frame: &[u8],
+        &self, model: u32, now: u32, since: u32, frame: &[u8],
         verify: impl FnOnce(&Header, &Nonce, [&[u8]; 2], &[u8], &[u8]) -> bool,
     ) -> Option<FrameId> {
         let header = E::read_header(frame, now)?;
@@ -154,11 +147,7 @@ impl<B: BlockCipher, const TAG: usize> LinkSecurity for GroupKey<B, TAG> {
     }
 
     fn open<'f, E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        frame: &'f mut [u8],
-        max_len: usize,
+        &mut self, model: u32, now: u32, frame: &'f mut [u8], max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
         let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
         self.replay.check(&header.id, E::FRAMES_PER_EXCHANGE, now)?;
@@ -173,11 +162,7 @@ impl<B: BlockCipher, const TAG: usize> LinkSecurity for GroupKey<B, TAG> {
     }
 
     fn authenticate_late_frame<E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        since: u32,
-        frame: &[u8],
+        &mut self, model: u32, now: u32, since: u32, frame: &[u8],
     ) -> Option<FrameId> {
         self.authenticate_with::<E>(model, now, since, frame, |_, nonce, clear, content, tag| {
             ccm::verify(&self.cipher, nonce, clear, content, tag)

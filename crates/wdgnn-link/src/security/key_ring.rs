@@ -188,10 +188,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
 
     /// Processes a key update frame.
     pub fn receive_update<B: BlockCipher>(
-        &mut self,
-        cipher: &B,
-        tag: usize,
-        frame: &[u8],
+        &mut self, cipher: &B, tag: usize, frame: &[u8],
     ) -> KeyUpdateResult {
         let Some(notice) = KeyUpdate::read(frame, tag) else { return KeyUpdateResult::Forged };
         let newest = self.next.as_ref().map_or(self.epoch, |next| next.epoch);
@@ -262,11 +259,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
     /// The frame replaces a message. Frames for robots in range (`near`) come first, because a
     /// robot cannot relay before it has the key. Returns `None` if nothing is due.
     pub fn relay<B: BlockCipher>(
-        &mut self,
-        round: u32,
-        tag: usize,
-        near: impl Fn(NodeId) -> bool,
-        buffer: &mut [u8],
+        &mut self, round: u32, tag: usize, near: impl Fn(NodeId) -> bool, buffer: &mut [u8],
     ) -> Option<usize> {
         // Without the new key, the robot cannot verify the frames and does not relay them.
         if self.stated.0 > self.next.as_ref().map_or(self.epoch, |next| next.epoch) {

@@ -92,13 +92,8 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys
 
     /// Decrypts with the key in use or, around a change, with the next or the previous key.
     fn unlock(
-        cipher: &B,
-        ring: Option<&mut KeyRing<ROSTER_CAPACITY>>,
-        sender: NodeId,
-        nonce: &Nonce,
-        associated: [&[u8]; 2],
-        content: &mut [u8],
-        tag: &[u8],
+        cipher: &B, ring: Option<&mut KeyRing<ROSTER_CAPACITY>>, sender: NodeId, nonce: &Nonce,
+        associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
     ) -> bool {
         let Some(ring) = ring else { return ccm::open(cipher, nonce, associated, content, tag) };
         if ccm::try_open(cipher, nonce, associated, content, tag) {
@@ -212,12 +207,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     }
 
     fn choose_peers(
-        &mut self,
-        id: &FrameId,
-        now: u32,
-        round: u32,
-        is_only_frame: bool,
-        max: usize,
+        &mut self, id: &FrameId, now: u32, round: u32, is_only_frame: bool, max: usize,
     ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         match &mut self.peers {
             Some(peers) if !is_only_frame || peers.has_paused(round, MESSAGES_BETWEEN) => {
@@ -234,12 +224,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     }
 
     fn check_proofs(
-        &mut self,
-        id: &FrameId,
-        frames: u32,
-        state: &[u8],
-        proofs: &[u8],
-        now: u32,
+        &mut self, id: &FrameId, frames: u32, state: &[u8], proofs: &[u8], now: u32,
     ) -> Result<bool, FrameError> {
         let result = match &mut self.peers {
             Some(peers) => peers.read::<B>(self.own, id, state, proofs, now),
@@ -265,11 +250,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     }
 
     fn open<'f, E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        frame: &'f mut [u8],
-        max_len: usize,
+        &mut self, model: u32, now: u32, frame: &'f mut [u8], max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
         self.last_frame_was_proof = false;
         self.read_key_update(frame)?;
@@ -306,11 +287,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     }
 
     fn authenticate_late_frame<E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        since: u32,
-        frame: &[u8],
+        &mut self, model: u32, now: u32, since: u32, frame: &[u8],
     ) -> Option<FrameId> {
         let Self { group, ring, .. } = self;
         group.authenticate_with::<E>(model, now, since, frame, |header, nonce, clear, content, tag| {

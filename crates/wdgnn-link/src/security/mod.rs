@@ -126,12 +126,7 @@ pub trait LinkSecurity: SecurityState {
     ///
     /// `is_only_frame` tells that the proofs would replace the message of this exchange.
     fn choose_peers(
-        &mut self,
-        _id: &FrameId,
-        _now: u32,
-        _round: u32,
-        _is_only_frame: bool,
-        _max: usize,
+        &mut self, _id: &FrameId, _now: u32, _round: u32, _is_only_frame: bool, _max: usize,
     ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         Vec::new()
     }
@@ -144,12 +139,7 @@ pub trait LinkSecurity: SecurityState {
     /// # Errors
     /// [`FrameError::Forged`]; [`FrameError::Replayed`] without a proof for this robot.
     fn check_proofs(
-        &mut self,
-        _id: &FrameId,
-        _frames: u32,
-        _state: &[u8],
-        _proofs: &[u8],
-        _now: u32,
+        &mut self, _id: &FrameId, _frames: u32, _state: &[u8], _proofs: &[u8], _now: u32,
     ) -> Result<bool, FrameError> {
         Ok(false)
     }
@@ -162,11 +152,7 @@ pub trait LinkSecurity: SecurityState {
     /// # Errors
     /// The reason of the rejection; [`FrameError::KeyUpdate`] for a valid key update.
     fn open<'f, E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        frame: &'f mut [u8],
-        max_len: usize,
+        &mut self, model: u32, now: u32, frame: &'f mut [u8], max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError>;
 
     /// Takes note of a valid frame. Frames of its sender with lower numbers are rejected from now on.
@@ -176,11 +162,7 @@ pub trait LinkSecurity: SecurityState {
     ///
     /// Frames of ticks before `since` may be recordings and return `None`.
     fn authenticate_late_frame<E: Encoding>(
-        &mut self,
-        model: u32,
-        now: u32,
-        since: u32,
-        frame: &[u8],
+        &mut self, model: u32, now: u32, since: u32, frame: &[u8],
     ) -> Option<FrameId>;
 }
 
@@ -202,21 +184,13 @@ impl LinkSecurity for Open {
 
     #[inline]
     fn open<'f, E: Encoding>(
-        &mut self,
-        _: u32,
-        now: u32,
-        frame: &'f mut [u8],
-        _: usize,
+        &mut self, _: u32, now: u32, frame: &'f mut [u8], _: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
         Ok((E::read_header(frame, now).ok_or(FrameError::TooShort)?, frame))
     }
 
     fn authenticate_late_frame<E: Encoding>(
-        &mut self,
-        _: u32,
-        now: u32,
-        _: u32,
-        frame: &[u8],
+        &mut self, _: u32, now: u32, _: u32, frame: &[u8],
     ) -> Option<FrameId> {
         E::read_header(frame, now).map(|header| header.id)
     }

@@ -205,11 +205,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
     /// Returns their addresses, with the highest bit set to request a proof. Peers with a pending
     /// request come first, then peers with the fewest requests.
     pub fn choose(
-        &mut self,
-        own: NodeId,
-        round: u32,
-        now: u32,
-        most: usize,
+        &mut self, own: NodeId, round: u32, now: u32, most: usize,
     ) -> Vec<u8, MAX_PROOFS_PER_FRAME> {
         self.turn = (self.turn + 1) % ROSTER.max(1);
         let mut chosen = Vec::new();
@@ -256,12 +252,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
 
     /// Checks the proof for this robot after a frame's state.
     pub fn read<B: BlockCipher>(
-        &mut self,
-        own: NodeId,
-        identity: &FrameId,
-        state: &[u8],
-        proofs: &[u8],
-        now: u32,
+        &mut self, own: NodeId, identity: &FrameId, state: &[u8], proofs: &[u8], now: u32,
     ) -> ProofResult {
         let mine = |proof: &&[u8]| proof.first().is_some_and(|name| NodeId::from(name & !ASKS) == own);
         let Some([name, made @ ..]) = proofs.chunks_exact(PROOF_LEN).find(mine) else {

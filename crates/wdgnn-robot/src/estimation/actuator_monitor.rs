@@ -51,10 +51,7 @@ impl<O: Array> ActuatorMonitor<O> {
 
     /// Adds the command and the measured motion of the previous tick, if both are known.
     pub(crate) fn update<T: RobotTask<Command = O>>(
-        &mut self,
-        task: &T,
-        state: &T::State,
-        tick: Option<(&O, &O)>,
+        &mut self, task: &T, state: &T::State, tick: Option<(&O, &O)>,
     ) {
         self.failed_ticks = self.failed_ticks.saturating_sub(1);
         let Some((command, motion)) = tick else { return };

@@ -71,10 +71,7 @@ where
     ///
     /// A measurement with a number that is not admissible is ignored.
     pub fn sense<P: TrustPolicy>(
-        &mut self,
-        config: &RobotConfig<M, T, P>,
-        tick: u32,
-        measurement: Option<Measurement<T::State>>,
+        &mut self, config: &RobotConfig<M, T, P>, tick: u32, measurement: Option<Measurement<T::State>>,
     ) -> bool {
         let was_blind = self.is_blind(config);
         self.agent.begin_tick(tick);
@@ -134,9 +131,7 @@ where
     /// Returns false if the sensor is frozen and the state is a prediction.
     #[inline(never)] // returns its stack before the next step
     fn check_measurement<P: TrustPolicy>(
-        &mut self,
-        config: &RobotConfig<M, T, P>,
-        previous_age: u32,
+        &mut self, config: &RobotConfig<M, T, P>, previous_age: u32,
     ) -> bool {
         let (task, tick, state) = (&config.agent.task, self.agent.tick(), *self.agent.state());
         let OwnTrack { state: track, stats, measured, tick: updated, updates, is_frozen } =

@@ -167,10 +167,7 @@ impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
     /// As [`NeighborTable::update`]; [`FrameError::Implausible`] if the state contradicts the track. The
     /// sender is then on probation.
     pub fn update_parts(
-        &mut self,
-        arrival: &Arrival<S>,
-        message: &Message<S, L, W>,
-        payload: Payload,
+        &mut self, arrival: &Arrival<S>, message: &Message<S, L, W>, payload: Payload,
         compare: impl Fn(&S, &S, u32, u8, &mut E) -> (S, bool),
     ) -> Result<(), FrameError>
     where
@@ -304,9 +301,7 @@ mod tests {
     }
 
     fn receive<const N: usize>(
-        table: &mut NeighborTable<f32, (), (), N>,
-        tick: u32,
-        message: Message<f32, (), ()>,
+        table: &mut NeighborTable<f32, (), (), N>, tick: u32, message: Message<f32, (), ()>,
     ) -> Result<(), FrameError> {
         table.update(&arrival(tick, message.tick), &message)
     }

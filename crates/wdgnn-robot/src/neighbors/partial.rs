@@ -11,9 +11,7 @@ use wdgnn_link::header::Payload;
 /// Copies the numbers that a later frame of the same sender carries.
 #[inline(never)] // One copy for new and known neighbors.
 pub(crate) fn merge<S: State, L: DelayLines, W: Tensor>(
-    known: &mut Message<S, L, W>,
-    later: &Message<S, L, W>,
-    payload: Payload,
+    known: &mut Message<S, L, W>, later: &Message<S, L, W>, payload: Payload,
 ) {
     (known.tick, known.degree, known.state) = (later.tick, later.degree, later.state);
     copy_taps(&mut known.taps, &later.taps, payload.taps);

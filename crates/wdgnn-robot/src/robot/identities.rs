@@ -48,10 +48,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// Updates the table by the received message, depending on the sender's identity.
     #[inline(never)] // returns its stack before the next step
     pub(super) fn update_identified(
-        &mut self,
-        arrival: &Arrival<StateOf<C>>,
-        payload: Option<Payload>,
-        is_proof: bool,
+        &mut self, arrival: &Arrival<StateOf<C>>, payload: Option<Payload>, is_proof: bool,
     ) -> Result<(), FrameError> {
         let Message { sender, .. } = self.received;
         self.make_room(sender, arrival.sequence, is_proof)?;

@@ -60,9 +60,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// # Errors
     /// As [`Robot::receive`].
     pub fn receive_decoded(
-        &mut self,
-        message: &RobotMessage<C>,
-        reception: &Reception,
+        &mut self, message: &RobotMessage<C>, reception: &Reception,
     ) -> Result<(), FrameError> {
         let (arrival, is_plausible) = self.arrival(message, reception)?;
         let Self { config, controller, table, .. } = self;
@@ -84,9 +82,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     ///
     /// Under robust trust, the sender of implausible taps or parameters is still an obstacle.
     fn arrival(
-        &self,
-        message: &RobotMessage<C>,
-        reception: &Reception,
+        &self, message: &RobotMessage<C>, reception: &Reception,
     ) -> Result<(Arrival<StateOf<C>>, bool), FrameError> {
         if message.sender == self.id {
             return Err(FrameError::OwnFrame);
@@ -112,12 +108,9 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
 
     /// Updates the table by the plausible numbers of a message and its state.
     pub(super) fn update_table(
-        table: &mut TableOf<C::Model, C::Task, N>,
-        config: &ConfigOf<C>,
-        own_stats: &<C::Task as PlausibilityChecks>::Stats,
-        arrival: &Arrival<StateOf<C>>,
-        message: &RobotMessage<C>,
-        payload: Option<Payload>,
+        table: &mut TableOf<C::Model, C::Task, N>, config: &ConfigOf<C>,
+        own_stats: &<C::Task as PlausibilityChecks>::Stats, arrival: &Arrival<StateOf<C>>,
+        message: &RobotMessage<C>, payload: Option<Payload>,
     ) -> Result<(), FrameError> {
         let task = &config.agent.task;
         if payload == Some(Payload::ALL) && config.trust.probation_frames() == 0 {

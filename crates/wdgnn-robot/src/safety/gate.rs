@@ -66,10 +66,7 @@ pub enum Verdict {
 ///
 /// All neighbors are trusted, and there are no other obstacles.
 pub fn guard_command<'a, T: RobotTask>(
-    task: &T,
-    own: &T::State,
-    neighbors: impl Iterator<Item = &'a T::State> + Clone,
-    output: &T::Command,
+    task: &T, own: &T::State, neighbors: impl Iterator<Item = &'a T::State> + Clone, output: &T::Command,
 ) -> (T::Command, Verdict) {
     let obstacles = Obstacles::<Empty<T::State>, Empty<T::State>>::NONE;
     Surroundings { task, own, obstacles, level: None, isolation: None }.guard(neighbors, output)
@@ -90,9 +87,7 @@ pub(crate) struct Surroundings<'a, T: RobotTask, B, S> {
 impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surroundings<'_, T, B, S> {
     /// Computes the command for the actuators from the raw output of the network.
     pub(crate) fn guard<'n>(
-        self,
-        neighbors: impl Iterator<Item = &'n T::State> + Clone,
-        output: &T::Command,
+        self, neighbors: impl Iterator<Item = &'n T::State> + Clone, output: &T::Command,
     ) -> (T::Command, Verdict)
     where
         T::State: 'n,
@@ -150,8 +145,7 @@ mod tests {
     }
 
     fn around(
-        level: Option<FailsafeLevel>,
-        isolation: Option<IsolationPhase>,
+        level: Option<FailsafeLevel>, isolation: Option<IsolationPhase>,
     ) -> Surroundings<'static, Flocking, Empty<Motion>, Empty<Motion>> {
         Surroundings { task: &Flocking::DEFAULT, own: &OWN, obstacles: Obstacles::NONE, level, isolation }
     }

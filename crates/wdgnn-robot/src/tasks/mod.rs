@@ -85,30 +85,21 @@ pub trait MotionModel: Task {
 pub trait CollisionAvoidance: Task {
     /// The network's raw output with the repulsion of close neighbors added. The default adds nothing.
     fn repulsion<'a>(
-        &self,
-        _own: &Self::State,
-        _neighbors: impl Iterator<Item = &'a Self::State>,
-        output: &Self::Command,
+        &self, _own: &Self::State, _neighbors: impl Iterator<Item = &'a Self::State>, output: &Self::Command,
     ) -> Self::Command {
         *output
     }
 
     /// The command, changed so that this robot does its half of the avoidance. The default changes nothing.
     fn avoid_cooperative<'a>(
-        &self,
-        _own: &Self::State,
-        _neighbors: impl Iterator<Item = &'a Self::State>,
-        command: Self::Command,
+        &self, _own: &Self::State, _neighbors: impl Iterator<Item = &'a Self::State>, command: Self::Command,
     ) -> Self::Command {
         command
     }
 
     /// The command, changed so that this robot avoids all `obstacles` alone. The default changes nothing.
     fn avoid_unilateral(
-        &self,
-        _own: &Self::State,
-        _obstacles: impl Iterator<Item = Self::State>,
-        command: Self::Command,
+        &self, _own: &Self::State, _obstacles: impl Iterator<Item = Self::State>, command: Self::Command,
     ) -> Self::Command {
         command
     }
@@ -132,13 +123,8 @@ pub trait PlausibilityChecks: Task {
     /// `own_stats` are the statistics of this robot's own sensors: the sensors of others are no better. The default accepts
     /// everything.
     fn check_neighbor(
-        &self,
-        _track: &Self::State,
-        reported: &Self::State,
-        _silent_ticks: u32,
-        _updates: u8,
-        _stats: &mut Self::Stats,
-        _own_stats: &Self::Stats,
+        &self, _track: &Self::State, reported: &Self::State, _silent_ticks: u32, _updates: u8,
+        _stats: &mut Self::Stats, _own_stats: &Self::Stats,
     ) -> (Self::State, bool) {
         (*reported, true)
     }
@@ -146,11 +132,7 @@ pub trait PlausibilityChecks: Task {
     /// Updates this robot's own track by the state that it `sensed`. Returns the new track and whether the measurement is
     /// plausible. The default accepts everything.
     fn check_own(
-        &self,
-        _track: &Self::State,
-        sensed: &Self::State,
-        _silent_ticks: u32,
-        _updates: u8,
+        &self, _track: &Self::State, sensed: &Self::State, _silent_ticks: u32, _updates: u8,
         _stats: &mut Self::Stats,
     ) -> (Self::State, bool) {
         (*sensed, true)
@@ -178,10 +160,7 @@ pub trait PlausibilityChecks: Task {
 
     /// Compares commanded with realized commands, both averaged over 0.2 s. The default is unknown.
     fn actuator_response(
-        &self,
-        _own: &Self::State,
-        _commanded: &Self::Command,
-        _realized: &Self::Command,
+        &self, _own: &Self::State, _commanded: &Self::Command, _realized: &Self::Command,
     ) -> ActuatorResponse {
         ActuatorResponse::Unknown
     }

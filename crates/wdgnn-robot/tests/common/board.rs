@@ -158,10 +158,7 @@ impl Board {
 
     /// Runs one tick with a buffer of any length.
     pub fn run_with<L: TestLink>(
-        &mut self,
-        robot: &mut RobotOn<L>,
-        tick: u32,
-        buffer: &mut [u8],
+        &mut self, robot: &mut RobotOn<L>, tick: u32, buffer: &mut [u8],
     ) -> TickReport<[f32; 2]> {
         let mut ports = PortSet {
             radio: &mut self.air,

@@ -99,11 +99,7 @@ pub struct Dense {
 impl Dense {
     /// Reads the network from its numbers: α_D, α_W, β; per layer A, a; B, b; R, ρ. `layers` are (taps, output features).
     pub fn read(
-        numbers: &[f32],
-        activation: Activation,
-        features: usize,
-        layers: &[(usize, usize)],
-        outputs: usize,
+        numbers: &[f32], activation: Activation, features: usize, layers: &[(usize, usize)], outputs: usize,
     ) -> Self {
         let mut rest = numbers.iter().copied();
         let mut rows = |count: usize, columns: usize| {
@@ -143,10 +139,7 @@ impl Dense {
     ///
     /// `folded` multiplies the wide part by its readout first, z(BR), which rounds differently than (zB)R.
     pub fn outputs(
-        &self,
-        features: &Matrix,
-        folded: bool,
-        mut shift: impl FnMut(usize, &Matrix, usize) -> Matrix,
+        &self, features: &Matrix, folded: bool, mut shift: impl FnMut(usize, &Matrix, usize) -> Matrix,
     ) -> Matrix {
         let nodes = features.len();
         let mut signal = features.clone();

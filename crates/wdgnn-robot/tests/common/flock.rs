@@ -60,11 +60,7 @@ pub fn network() -> Net {
 
 /// Any model and task on the encoding `exact`.
 pub fn node<M, T, const N: usize>(
-    id: u16,
-    model: M,
-    task: T,
-    learning: Learning,
-    state: T::State,
+    id: u16, model: M, task: T, learning: Learning, state: T::State,
 ) -> Robot<RobotConfig<M, T>, Link<Exact>, N>
 where
     M: Model,
@@ -193,10 +189,7 @@ pub fn start(rng: &mut ChaCha8Rng, robots: usize) -> Vec<Motion> {
 
 /// A message of a robot in flight in tick 0: random taps, offline parameters.
 pub fn neighbor_message<M>(
-    rng: &mut ChaCha8Rng,
-    model: &M,
-    sender: u16,
-    state: Motion,
+    rng: &mut ChaCha8Rng, model: &M, sender: u16, state: Motion,
 ) -> AgentMessage<M, Flocking>
 where
     M: Model<Taps = LayerTaps<4, 6, ()>>,

@@ -83,8 +83,7 @@ impl<S: Content, N: Content> Content for Esb32Frame<S, N> {
 
 /// Frame `index` of an exchange.
 pub fn encoded<E: Encoding, S: State, L: DelayLines, W: Tensor>(
-    out: &OutgoingMessage<'_, S, L, W>,
-    index: u32,
+    out: &OutgoingMessage<'_, S, L, W>, index: u32,
 ) -> Vec<u8> {
     let mut frame = [0; 1024];
     let length = E::encode(out, index, &mut frame).unwrap();

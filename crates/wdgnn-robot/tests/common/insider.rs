@@ -18,10 +18,7 @@ pub struct Insider<'c> {
 impl Insider<'_> {
     /// Writes the header of frame 0 with the insider's content, and seals it. Returns its length.
     pub fn write<E: Encoding, const TAG: usize, S: State, L: DelayLines, W: Tensor>(
-        &self,
-        key: &Key,
-        out: &OutgoingMessage<'_, S, L, W>,
-        buffer: &mut [u8],
+        &self, key: &Key, out: &OutgoingMessage<'_, S, L, W>, buffer: &mut [u8],
     ) -> Option<usize> {
         E::encode(out, 0, buffer)?;
         let length = E::HEADER_LEN + self.content.len();

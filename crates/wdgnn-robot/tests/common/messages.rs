@@ -48,8 +48,7 @@ pub fn sealed_link_of<E, const TAG: usize>(model: u32, key: &Key) -> Link<E, Gro
 
 /// A link with a group key and room for key rotation and peer authentication.
 pub fn managed_link<E, const TAG: usize>(
-    key: &Key,
-    add_keys: impl FnOnce(&mut ManagedKeys<Aes, TAG, ROSTER_CAPACITY>),
+    key: &Key, add_keys: impl FnOnce(&mut ManagedKeys<Aes, TAG, ROSTER_CAPACITY>),
 ) -> Link<E, ManagedKeys<Aes, TAG, ROSTER_CAPACITY>> {
     let mut keys = ManagedKeys::new(GroupKey::new(key));
     add_keys(&mut keys);
@@ -81,10 +80,7 @@ pub fn full_message(rng: &mut ChaCha8Rng, sender: u16, sequence: u32) -> Numbere
 
 /// Writes frame `index` of an exchange with any boot count and number. Returns its length.
 pub fn write<S: State, L: DelayLines, W: Tensor>(
-    link: &mut impl MessageLink<S, L, W>,
-    numbered: &Numbered<Message<S, L, W>>,
-    exchange: u32,
-    index: u32,
+    link: &mut impl MessageLink<S, L, W>, numbered: &Numbered<Message<S, L, W>>, exchange: u32, index: u32,
     buffer: &mut [u8],
 ) -> Option<usize> {
     let Numbered { boot, sequence, message } = numbered;
@@ -99,10 +95,7 @@ pub fn write<S: State, L: DelayLines, W: Tensor>(
 
 /// Frame `index` of an exchange.
 pub fn encode<S: State, L: DelayLines, W: Tensor>(
-    link: &mut impl MessageLink<S, L, W>,
-    numbered: &Numbered<Message<S, L, W>>,
-    exchange: u32,
-    index: u32,
+    link: &mut impl MessageLink<S, L, W>, numbered: &Numbered<Message<S, L, W>>, exchange: u32, index: u32,
 ) -> Vec<u8> {
     let mut frame = vec![0; link.max_frame_len()];
     let length = write(link, numbered, exchange, index, &mut frame);
@@ -115,9 +108,7 @@ pub type Reading<M = Full> = Result<(Numbered<M>, Payload), FrameError>;
 
 /// Reads a frame at tick `now`.
 pub fn read<S: State, L: DelayLines, W: Tensor>(
-    link: &mut impl MessageLink<S, L, W>,
-    now: u32,
-    frame: &[u8],
+    link: &mut impl MessageLink<S, L, W>, now: u32, frame: &[u8],
 ) -> Reading<Message<S, L, W>> {
     let mut message = Message::empty(S::zero());
     let Reception { sequence, payload, .. } = link.receive(now, &mut frame.to_vec(), &mut message)?;

@@ -51,10 +51,7 @@ impl<const F: usize, const O: usize> Task for Regression<F, O> {
     }
 
     fn loss_gradient<'a>(
-        &self,
-        _: &Signal<F>,
-        _: impl Iterator<Item = &'a Signal<F>>,
-        command: &[f32; O],
+        &self, _: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>, command: &[f32; O],
     ) -> [f32; O] {
         *command
     }

@@ -17,10 +17,7 @@ pub struct TickResult<O> {
 ///
 /// Frames arrive in descending order of their senders, so the neighbor table must sort them.
 pub fn exchange<M, T, L, const N: usize>(
-    nodes: &mut [Robot<RobotConfig<M, T>, L, N>],
-    tick: u32,
-    states: &[T::State],
-    graph: &[Vec<bool>],
+    nodes: &mut [Robot<RobotConfig<M, T>, L, N>], tick: u32, states: &[T::State], graph: &[Vec<bool>],
 ) -> Vec<TickResult<M::Output>>
 where
     M: Model,

@@ -106,13 +106,7 @@ where
 
     /// Returns a frame with the offline parameters.
     fn frame(
-        &self,
-        forge: &ForgeOf<M, T>,
-        sender: NodeId,
-        boot: u32,
-        sequence: u32,
-        tick: u32,
-        state: T::State,
+        &self, forge: &ForgeOf<M, T>, sender: NodeId, boot: u32, sequence: u32, tick: u32, state: T::State,
     ) -> Option<Frame> {
         let (taps, wide) = (M::Taps::ZERO, *self.config.robot.agent.model.offline());
         let message = Message { sender, tick, degree: 0, state, taps, wide };
@@ -153,12 +147,7 @@ where
     }
 
     fn impersonate(
-        &mut self,
-        name: NodeId,
-        boot: u32,
-        tick: u32,
-        ahead: u32,
-        state: &[f32],
+        &mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32],
     ) -> Option<Frame> {
         let mut numbers = <T::State as State>::Array::ZERO;
         numbers.as_mut().iter_mut().zip(state).for_each(|(to, from)| *to = *from);

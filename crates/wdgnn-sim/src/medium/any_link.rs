@@ -92,8 +92,7 @@ impl<S: State, L: DelayLines, W: Tensor> AnyLink<S, L, W> {
     }
 
     fn sealed<E: Encoding + Send + Sync + 'static, const TAG: usize>(
-        model: u32,
-        RobotKeys { group, own }: RobotKeys<'_>,
+        model: u32, RobotKeys { group, own }: RobotKeys<'_>,
     ) -> Self {
         let mut security = managed::<TAG>(group);
         if let Some(OwnKeys { name, personal, epoch, roster }) = own {
@@ -166,20 +165,13 @@ impl<S, L, W> MessageLink<S, L, W> for AnyLink<S, L, W> {
     }
 
     fn send(
-        &mut self,
-        message: &Message<S, L, W>,
-        round: u32,
-        index: u32,
-        buffer: &mut [u8],
+        &mut self, message: &Message<S, L, W>, round: u32, index: u32, buffer: &mut [u8],
     ) -> Option<usize> {
         self.0.send(message, round, index, buffer)
     }
 
     fn receive(
-        &mut self,
-        now: u32,
-        frame: &mut [u8],
-        into: &mut Message<S, L, W>,
+        &mut self, now: u32, frame: &mut [u8], into: &mut Message<S, L, W>,
     ) -> Result<Reception, FrameError> {
         self.0.receive(now, frame, into)
     }
@@ -198,12 +190,7 @@ pub trait FrameForge<S, L, W>: Send {
 
     /// Seals a message as frame `index` of exchange `round` with any boot count and sequence number.
     fn write(
-        &self,
-        message: &Message<S, L, W>,
-        boot: u32,
-        sequence: u32,
-        round: u32,
-        index: u32,
+        &self, message: &Message<S, L, W>, boot: u32, sequence: u32, round: u32, index: u32,
     ) -> Option<Vec<u8>>;
 
     /// Opens and decodes a frame. Returns its boot count and sequence number.
@@ -215,13 +202,10 @@ pub trait FrameForge<S, L, W>: Send {
 
 /// Creates a forge; without a key, frames are open. `model` is the checksum of the weight file.
 pub fn forge<S: State, L: DelayLines, W: Tensor>(
-    profile: Profile,
-    model: u32,
-    key: Option<&Key>,
+    profile: Profile, model: u32, key: Option<&Key>,
 ) -> Box<dyn FrameForge<S, L, W>> {
     fn on<E: Encoding + Send + 'static, S: State, L: DelayLines, W: Tensor, const TAG: usize>(
-        model: u32,
-        key: Option<&Key>,
+        model: u32, key: Option<&Key>,
     ) -> Box<dyn FrameForge<S, L, W>> {
         match key {
             None => Box::new(Forge::<E, _> { model, link: Link::<E>::open(model), seal: Open }),
@@ -261,12 +245,7 @@ where
     }
 
     fn write(
-        &self,
-        message: &Message<S, L, W>,
-        boot: u32,
-        sequence: u32,
-        round: u32,
-        index: u32,
+        &self, message: &Message<S, L, W>, boot: u32, sequence: u32, round: u32, index: u32,
     ) -> Option<Vec<u8>> {
         let out = OutgoingMessage { message, boot, sequence, model: self.model, round };
         let mut buffer = [0; MAX_BUFFER_LEN];

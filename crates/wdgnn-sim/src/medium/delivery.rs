@@ -83,12 +83,8 @@ pub struct Receivers {
 impl<'a, T: SimTask> Medium<'a, T> {
     /// Creates the medium of swarm number `swarm` and the receivers of its robots.
     pub fn new(
-        common: SharedConfig<T>,
-        mut adversary: Box<dyn Adversary + 'a>,
-        layout: &StateLayout,
-        faults: &Faults,
-        swarm: u64,
-        robots: usize,
+        common: SharedConfig<T>, mut adversary: Box<dyn Adversary + 'a>, layout: &StateLayout,
+        faults: &Faults, swarm: u64, robots: usize,
     ) -> (Self, Receivers) {
         let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | SWARM_STREAM);
         let liars = liars(faults, robots, &mut random);
@@ -152,10 +148,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
     ///
     /// `said` holds each robot's frames. Returns the number of forged frames that were delivered.
     pub fn deliver(
-        &mut self,
-        scene: &Scene<'_, T::State>,
-        said: &[Vec<Frame>],
-        mut put: impl FnMut(usize, &Frame),
+        &mut self, scene: &Scene<'_, T::State>, said: &[Vec<Frame>], mut put: impl FnMut(usize, &Frame),
     ) -> usize {
         self.connectivity.begin_tick(&self.faults, scene);
         let exchanges = scene.tick.is_multiple_of(self.common.robot.exchange_interval.max(1));

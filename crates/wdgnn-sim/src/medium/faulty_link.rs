@@ -36,10 +36,7 @@ impl<E: FrameSource> FaultyLink<E> {
     ///
     /// `sender` reads the sender of a frame, since each link has its own loss bursts.
     pub fn new(
-        inner: E,
-        faults: Arc<Faults>,
-        sender: fn(&[u8], u32) -> Option<FrameId>,
-        random: ChaCha8Rng,
+        inner: E, faults: Arc<Faults>, sender: fn(&[u8], u32) -> Option<FrameId>, random: ChaCha8Rng,
     ) -> Self {
         let channels = Channels::default();
         Self {

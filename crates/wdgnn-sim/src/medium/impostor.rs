@@ -65,9 +65,7 @@ impl Impostor {
     ///
     /// Each frame has the highest boot count and the newest acceptable sequence number.
     pub fn spoofed_frames<S: State>(
-        &self,
-        scene: &Scene<'_, S>,
-        adversary: &mut dyn Adversary,
+        &self, scene: &Scene<'_, S>, adversary: &mut dyn Adversary,
     ) -> Vec<Frame> {
         let Some(since) = self.spoof.and_then(|from| scene.tick.checked_sub(from)) else { return Vec::new() };
         let first = (since as usize).saturating_mul(ADDRESSES_PER_TICK);
@@ -88,9 +86,7 @@ impl Impostor {
     /// The victim is the robot nearest to the impostor at the start. Invented robots move as the
     /// victim does.
     pub fn sybil_frames<S: State>(
-        &mut self,
-        scene: &Scene<'_, S>,
-        adversary: &mut dyn Adversary,
+        &mut self, scene: &Scene<'_, S>, adversary: &mut dyn Adversary,
     ) -> Vec<Frame> {
         let nearest = || {
             let distance_to = |other: &u32| {

@@ -88,9 +88,7 @@ pub enum Lie {
 impl Lie {
     /// Falsifies a message of an exchange.
     pub fn apply<S: State, L: DelayLines, W: Tensor>(
-        &self,
-        message: &Message<S, L, W>,
-        exchange: u32,
+        &self, message: &Message<S, L, W>, exchange: u32,
     ) -> Message<S, L, W> {
         let mut sent = *message;
         match self {

@@ -37,11 +37,7 @@ impl Peripherals {
 
     /// Runs the first half of a tick. Sent frames are in `radio` afterwards.
     pub fn open<T, M>(
-        &mut self,
-        robot: &mut SimRobot<M, T>,
-        radio: &mut impl Radio,
-        tick: u32,
-        sensed: Option<T::State>,
+        &mut self, robot: &mut SimRobot<M, T>, radio: &mut impl Radio, tick: u32, sensed: Option<T::State>,
         buffer: &mut [u8],
     ) where
         T: SimTask,
@@ -54,10 +50,7 @@ impl Peripherals {
 
     /// Runs the second half of a tick with the frames that `radio` receives.
     pub fn close<T, M>(
-        &mut self,
-        robot: &mut SimRobot<M, T>,
-        radio: &mut impl Radio,
-        buffer: &mut [u8],
+        &mut self, robot: &mut SimRobot<M, T>, radio: &mut impl Radio, buffer: &mut [u8],
     ) -> TickReport<T::Command>
     where
         T: SimTask,

@@ -21,11 +21,7 @@ pub struct SwarmConfig<M, T> {
 impl<T: SimTask, M: Model<Features = T::Features, Output = T::Command> + Copy> SwarmConfig<M, T> {
     /// Builds a robot in a given state; without keys its link is open.
     pub fn build(
-        &self,
-        id: NodeId,
-        state: T::State,
-        profile: Profile,
-        keys: Option<RobotKeys<'_>>,
+        &self, id: NodeId, state: T::State, profile: Profile, keys: Option<RobotKeys<'_>>,
     ) -> SimRobot<M, T> {
         Robot::new(id, self.robot, AnyLink::new(profile, self.checksum, keys), state)
     }

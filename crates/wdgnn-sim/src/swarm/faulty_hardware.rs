@@ -21,11 +21,7 @@ pub struct FaultyHardware<'a, T: SimTask> {
 impl<'a, T: SimTask> FaultyHardware<'a, T> {
     /// Wraps the controller of swarm number `swarm` with the sensor and motor faults of `faults`.
     pub fn new(
-        inner: Box<dyn Swarm<T> + 'a>,
-        faults: &Faults,
-        layout: StateLayout,
-        swarm: u64,
-        robots: usize,
+        inner: Box<dyn Swarm<T> + 'a>, faults: &Faults, layout: StateLayout, swarm: u64, robots: usize,
     ) -> Self {
         Self {
             inner,

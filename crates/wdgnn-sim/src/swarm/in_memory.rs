@@ -52,12 +52,7 @@ pub trait MemoryRobot<M: Model, T: SimTask>: Send + Sync {
 
     /// Begins a tick in a sensed state. Replaces the robot's messages in `sent`.
     fn begin_tick(
-        &mut self,
-        config: &RobotConfig<M, T>,
-        number: u32,
-        tick: u32,
-        state: T::State,
-        sent: &mut Self::Sent,
+        &mut self, config: &RobotConfig<M, T>, number: u32, tick: u32, state: T::State, sent: &mut Self::Sent,
     );
 
     /// States in a robot's messages, to falsify.
@@ -115,11 +110,7 @@ where
 
     /// Runs one tick with the messages of liars falsified.
     pub fn run_tick(
-        &mut self,
-        tick: u32,
-        states: &[T::State],
-        links: &Links,
-        falsify: Option<Falsify<'_, T::State>>,
+        &mut self, tick: u32, states: &[T::State], links: &Links, falsify: Option<Falsify<'_, T::State>>,
         commands: &mut Vec<T::Command>,
     ) {
         let Self { config, robots, sent, online } = self;
@@ -183,10 +174,7 @@ where
 
 /// Takes one step of the centralized rule (eq. `onlinelearning`).
 fn learn_centrally<M, T>(
-    config: &Config<M, T>,
-    mut agents: Vec<&mut Agent<M, T>>,
-    step: f32,
-    rule: CentralRule<T>,
+    config: &Config<M, T>, mut agents: Vec<&mut Agent<M, T>>, step: f32, rule: CentralRule<T>,
     commands: &[T::Command],
 ) where
     T: SimTask,

@@ -45,11 +45,8 @@ impl SwarmMonitor {
 
     /// Counts a robot's tick and checks its invariants.
     pub fn count<T: SimTask>(
-        &mut self,
-        common: &SharedConfig<T>,
-        trust_snapshot: Option<&TrustSnapshot>,
-        before: Option<&TickOutcome>,
-        now: &TickOutcome,
+        &mut self, common: &SharedConfig<T>, trust_snapshot: Option<&TrustSnapshot>,
+        before: Option<&TickOutcome>, now: &TickOutcome,
     ) {
         let counters = &mut self.counters;
         let SharedConfig { robot, offline } = common;
@@ -78,9 +75,7 @@ impl SwarmMonitor {
 
     /// Updates the counters about trust after a tick.
     pub fn inspect<T: SimTask>(
-        &mut self,
-        scene: &Scene<'_, T::State>,
-        medium: &Medium<'_, T>,
+        &mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>,
         trust_snapshot: &[Option<TrustSnapshot>],
     ) {
         let mut deceived = BTreeMap::new();
@@ -139,10 +134,7 @@ impl SwarmMonitor {
 
     /// Counts ticks in which a robot with others in range knows invented robots only.
     fn track_crowding<S>(
-        &mut self,
-        robot: usize,
-        scene: &Scene<'_, S>,
-        invented: &dyn Fn(NodeId) -> bool,
+        &mut self, robot: usize, scene: &Scene<'_, S>, invented: &dyn Fn(NodeId) -> bool,
         trust_snapshot: &TrustSnapshot,
     ) {
         let crowded = !trust_snapshot.neighbors.is_empty()
@@ -158,9 +150,7 @@ impl SwarmMonitor {
 
     /// Measures how long restarted and impersonated robots take to be heard again.
     fn track_returns<T: SimTask>(
-        &mut self,
-        scene: &Scene<'_, T::State>,
-        medium: &Medium<'_, T>,
+        &mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>,
         trust_snapshot: &[Option<TrustSnapshot>],
     ) {
         let counters = &mut self.counters;

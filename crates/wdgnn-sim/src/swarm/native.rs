@@ -51,10 +51,7 @@ where
     ///
     /// `faults` determine whether the group key can change and whether peers are authenticated.
     pub fn new(
-        configs: Vec<SwarmConfig<M, T>>,
-        profile: Profile,
-        key: Option<&Key>,
-        faults: &Faults,
+        configs: Vec<SwarmConfig<M, T>>, profile: Profile, key: Option<&Key>, faults: &Faults,
     ) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.peer_auth);
         let robots = Vec::with_capacity(configs.len());

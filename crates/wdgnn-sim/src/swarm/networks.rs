@@ -107,11 +107,7 @@ impl<'a, T: SimTask> Network<'a, T> {
 
     /// Creates a swarm of `count` given robots, such as emulated ones, that carry this network.
     pub fn elsewhere(
-        &self,
-        air: &RadioConfig<'_>,
-        robots: Box<dyn Robots<T> + 'a>,
-        count: usize,
-        sealed: bool,
+        &self, air: &RadioConfig<'_>, robots: Box<dyn Robots<T> + 'a>, count: usize, sealed: bool,
     ) -> Result<AnySwarm<'a, T>> {
         self.build_radio_swarm(sealed.then_some(Trust::Robust), sealed, air, Some(robots), count)
     }
@@ -138,12 +134,8 @@ impl<'a, T: SimTask> Network<'a, T> {
     }
 
     fn build_radio_swarm<'b>(
-        &self,
-        trust: Option<Trust>,
-        sealed: bool,
-        air: &'b RadioConfig<'b>,
-        there: Option<Box<dyn Robots<T> + 'a>>,
-        count: usize,
+        &self, trust: Option<Trust>, sealed: bool, air: &'b RadioConfig<'b>,
+        there: Option<Box<dyn Robots<T> + 'a>>, count: usize,
     ) -> Result<AnySwarm<'a, T>> {
         air.faults.check_profile(self.profile, count)?;
         let mixed = air.faults.mixed_models > 0.0;
@@ -260,10 +252,7 @@ where
 
 /// Creates a swarm of robots with tables, numbered from 0.
 fn with_tables<'a, T, M>(
-    config: &SwarmConfig<M, T>,
-    profile: Profile,
-    online: Online<T>,
-    start: &[T::State],
+    config: &SwarmConfig<M, T>, profile: Profile, online: Online<T>, start: &[T::State],
 ) -> AnySwarm<'a, T>
 where
     T: SimTask,

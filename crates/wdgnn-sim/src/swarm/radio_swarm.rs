@@ -84,13 +84,8 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
     /// `adversary` makes the frames of attackers and liars. `learns` states whether the robots'
     /// parameters can differ.
     pub fn new(
-        robots: Box<dyn Robots<T> + 'a>,
-        common: SharedConfig<T>,
-        mixed: Option<OtherModelRobots<T>>,
-        adversary: Box<dyn Adversary + 'a>,
-        air: &RadioConfig<'_>,
-        learns: bool,
-        count: usize,
+        robots: Box<dyn Robots<T> + 'a>, common: SharedConfig<T>, mixed: Option<OtherModelRobots<T>>,
+        adversary: Box<dyn Adversary + 'a>, air: &RadioConfig<'_>, learns: bool, count: usize,
     ) -> Self {
         let late = delivery::late_robots(air.faults, air.swarm, count);
         let (medium, receivers) = Medium::new(common, adversary, air.layout, air.faults, air.swarm, count);

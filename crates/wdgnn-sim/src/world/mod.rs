@@ -84,11 +84,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
 
     /// Advances all robots by one tick.
     fn step(
-        &mut self,
-        task: &Self::Task,
-        tick: u32,
-        states: &mut [StateOf<Self>],
-        commands: &[OutputOf<Self>],
+        &mut self, task: &Self::Task, tick: u32, states: &mut [StateOf<Self>], commands: &[OutputOf<Self>],
     );
 
     /// Returns the cost at a tick, which training minimizes.
@@ -267,21 +263,13 @@ pub trait Adjoint<W: World>: Send {
     /// Calls `add` with the robot whose state is concerned (`None` for its own), the component, and
     /// the gradient.
     fn observe(
-        &self,
-        task: &W::Task,
-        own: &StateOf<W>,
-        others: &[StateOf<W>],
-        grad: &[f32],
+        &self, task: &W::Task, own: &StateOf<W>, others: &[StateOf<W>], grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     );
 
     /// Returns which components of a command follow the network's output without clamping.
     fn passes_gradient(
-        &self,
-        task: &W::Task,
-        own: &StateOf<W>,
-        others: &[StateOf<W>],
-        output: &OutputOf<W>,
+        &self, task: &W::Task, own: &StateOf<W>, others: &[StateOf<W>], output: &OutputOf<W>,
         command: &OutputOf<W>,
     ) -> Vec<bool>;
 

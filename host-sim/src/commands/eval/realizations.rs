@@ -19,10 +19,7 @@ use crate::{
 
 /// Trains all architectures from one seed. `bar` advances by one step per epoch.
 pub fn train<W: Environment>(
-    recipe: RecipeName,
-    seed: u64,
-    bar: &Progress,
-    stop: &AtomicBool,
+    recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool,
 ) -> Result<Vec<ModelFile>> {
     let train = |&architecture: &Architecture| {
         let size = W::Shapes::all()[0];

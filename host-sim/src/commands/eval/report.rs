@@ -64,10 +64,7 @@ impl<W: Environment> Evaluation<'_, W> {
 
     /// Returns the page. Runs the first swarm again for the replay, unless it was recorded.
     pub(super) fn page(
-        &self,
-        outcomes: &[ControllerResult],
-        recorded: Option<&Replay>,
-        delayed: Option<&Delayed>,
+        &self, outcomes: &[ControllerResult], recorded: Option<&Replay>, delayed: Option<&Delayed>,
         origin: &Origin,
     ) -> Result<String> {
         let (condition, eval) = (&self.condition, &self.eval);
@@ -172,10 +169,7 @@ impl<W: Environment> Evaluation<'_, W> {
     }
 
     pub(super) fn output<'a>(
-        &self,
-        outcomes: &'a [ControllerResult],
-        over_seeds: &SeedRows,
-        delayed: Option<&Delayed>,
+        &self, outcomes: &'a [ControllerResult], over_seeds: &SeedRows, delayed: Option<&Delayed>,
         digest: Option<String>,
     ) -> Output<'a> {
         let condition = &self.condition;

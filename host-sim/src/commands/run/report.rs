@@ -39,11 +39,7 @@ impl RunArguments {
     }
 
     pub(super) fn page<W: Environment>(
-        &self,
-        condition: &Scenario,
-        result: &RunResult,
-        outcomes: &[ControllerResult],
-        origin: &Origin,
+        &self, condition: &Scenario, result: &RunResult, outcomes: &[ControllerResult], origin: &Origin,
     ) -> String {
         page::flights(&page::FlightsPage {
             title: format!("{}: {} robots", capitalized(W::TITLE), self.kind()),
@@ -87,10 +83,7 @@ impl RunArguments {
     }
 
     pub(super) fn print<W: Environment>(
-        &self,
-        condition: &Scenario,
-        result: &RunResult,
-        twin: Option<&RunResult>,
+        &self, condition: &Scenario, result: &RunResult, twin: Option<&RunResult>,
     ) {
         let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
             Self::output(condition, result, twin);

@@ -130,11 +130,7 @@ impl RunArguments {
 
     /// Runs a swarm and records the episode.
     fn fly<W: Environment>(
-        &self,
-        swarm: &mut dyn Swarm<W::Task>,
-        task: &W::Task,
-        start: &Episode<W>,
-        stop: &AtomicBool,
+        &self, swarm: &mut dyn Swarm<W::Task>, task: &W::Task, start: &Episode<W>, stop: &AtomicBool,
     ) -> Result<RunResult> {
         let condition = &start.scenario;
         let bar = progress::bar(condition.ticks.into(), "flying");

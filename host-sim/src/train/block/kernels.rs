@@ -33,10 +33,7 @@ pub fn total<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes]) {
 /// `j` times the second.
 #[inline(always)]
 pub fn product<R: Vector, const V: usize>(
-    out: &mut [Lanes],
-    rows: &[Lanes],
-    weights: &[f32],
-    (by_row, by_column): (usize, usize),
+    out: &mut [Lanes], rows: &[Lanes], weights: &[f32], (by_row, by_column): (usize, usize),
 ) {
     let columns = out.len() / V;
     let mut column = 0;
@@ -59,10 +56,7 @@ pub fn product<R: Vector, const V: usize>(
 /// `C` columns of the product, with as many vectors at a time as there are registers.
 #[inline(always)]
 fn tiles<R: Vector, const C: usize, const V: usize>(
-    out: &mut [Lanes],
-    rows: &[Lanes],
-    weights: &[f32],
-    strides: (usize, usize),
+    out: &mut [Lanes], rows: &[Lanes], weights: &[f32], strides: (usize, usize),
 ) {
     if R::HELD >= 32 && V.is_multiple_of(4) {
         for first in (0..V).step_by(4) {
@@ -77,11 +71,7 @@ fn tiles<R: Vector, const C: usize, const V: usize>(
 
 #[inline(always)]
 fn tile<R: Vector, const C: usize, const U: usize, const V: usize>(
-    out: &mut [Lanes],
-    rows: &[Lanes],
-    weights: &[f32],
-    (by_row, by_column): (usize, usize),
-    first: usize,
+    out: &mut [Lanes], rows: &[Lanes], weights: &[f32], (by_row, by_column): (usize, usize), first: usize,
 ) {
     let out = &mut out[..C * V];
     let mut sums = [[R::splat(0.0); U]; C];
@@ -144,10 +134,7 @@ pub fn gradient<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes], e
 /// Computes some columns and returns their number.
 #[inline(always)]
 fn gradient_tile<R: Vector, const I: usize, const C: usize, const V: usize>(
-    sums: &mut [Lanes],
-    rows: &[Lanes],
-    errors: &[Lanes],
-    columns: usize,
+    sums: &mut [Lanes], rows: &[Lanes], errors: &[Lanes], columns: usize,
 ) -> usize {
     let (rows, errors) = (&rows[..I * V], &errors[..C * V]);
     let mut tile = [[R::splat(0.0); C]; I];

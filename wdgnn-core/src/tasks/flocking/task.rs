@@ -45,9 +45,7 @@ where
     /// Input x of eq. `relevantFeature`, with distances no shorter than the floor.
     #[inline]
     fn features<'a>(
-        &self,
-        own: &Motion<D>,
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
+        &self, own: &Motion<D>, neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> Self::Features {
         let floor = if self.floor > MIN_METERS { self.floor } else { MIN_METERS };
         let floor_squared = floor * floor;
@@ -79,10 +77,7 @@ where
     /// The robot's velocity is then `v + T_s u`. The neighbors keep theirs.
     #[inline]
     fn loss_gradient<'a>(
-        &self,
-        own: &Motion<D>,
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
-        command: &[f32; D],
+        &self, own: &Motion<D>, neighbors: impl Iterator<Item = &'a Motion<D>>, command: &[f32; D],
     ) -> [f32; D] {
         let (deviation, n) = self.deviation(own, neighbors, command);
         let factor = 2.0 * self.period / n;
@@ -102,9 +97,7 @@ where
 
     /// Difference to the neighbors' mean velocity, times the last two changes of the own velocity.
     fn overshoot<'a>(
-        &self,
-        [older, previous, own]: [&Motion<D>; 3],
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
+        &self, [older, previous, own]: [&Motion<D>; 3], neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> [f32; 3] {
         let (off, _) = self.deviation(own, neighbors, &[0.0; D]);
         let last = own.velocity.minus(&previous.velocity);
@@ -119,10 +112,7 @@ where
 {
     /// Deviation `v − v̄` of this robot after the tick, and n = |N| + 1.
     fn deviation<'a>(
-        &self,
-        own: &Motion<D>,
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
-        command: &[f32; D],
+        &self, own: &Motion<D>, neighbors: impl Iterator<Item = &'a Motion<D>>, command: &[f32; D],
     ) -> ([f32; D], f32) {
         let next = own.velocity.add_scaled(self.period, command);
         let mut sum = next;

@@ -7,10 +7,7 @@ const TASK: Flocking = Flocking::DEFAULT;
 
 /// Local loss J: variance of the velocities after the tick.
 fn loss<const D: usize>(
-    task: &Flocking<D>,
-    own: &Motion<D>,
-    neighbors: &[Motion<D>],
-    command: &[f32; D],
+    task: &Flocking<D>, own: &Motion<D>, neighbors: &[Motion<D>], command: &[f32; D],
 ) -> f32
 where
     [f32; D]: SpatialVector,

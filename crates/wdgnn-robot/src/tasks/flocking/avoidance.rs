@@ -38,10 +38,7 @@ where
 {
     #[inline]
     fn repulsion<'a>(
-        &self,
-        own: &Motion<D>,
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
-        output: &[f32; D],
+        &self, own: &Motion<D>, neighbors: impl Iterator<Item = &'a Motion<D>>, output: &[f32; D],
     ) -> [f32; D] {
         if self.repulsion <= 0.0 {
             return *output;
@@ -52,10 +49,7 @@ where
 
     /// Adds a push away from each neighbor on course for an encounter.
     fn avoid_cooperative<'a>(
-        &self,
-        own: &Motion<D>,
-        neighbors: impl Iterator<Item = &'a Motion<D>>,
-        command: [f32; D],
+        &self, own: &Motion<D>, neighbors: impl Iterator<Item = &'a Motion<D>>, command: [f32; D],
     ) -> [f32; D] {
         if self.separation <= 0.0 {
             return command;
@@ -71,10 +65,7 @@ where
     ///
     /// The other robot may not receive, may not trust this robot, or may be unable to avoid it.
     fn avoid_unilateral(
-        &self,
-        own: &Motion<D>,
-        obstacles: impl Iterator<Item = Motion<D>>,
-        command: [f32; D],
+        &self, own: &Motion<D>, obstacles: impl Iterator<Item = Motion<D>>, command: [f32; D],
     ) -> [f32; D] {
         if self.separation <= 0.0 {
             return command;
@@ -92,11 +83,7 @@ where
 /// Adds the repulsion of one neighbor within the squared range to `output`.
 #[inline]
 fn repel<const D: usize>(
-    task: &Flocking<D>,
-    own: &Motion<D>,
-    other: &Motion<D>,
-    range_squared: f32,
-    output: [f32; D],
+    task: &Flocking<D>, own: &Motion<D>, other: &Motion<D>, range_squared: f32, output: [f32; D],
 ) -> [f32; D]
 where
     [f32; D]: SpatialVector,
@@ -135,10 +122,7 @@ where
 /// [`push`] for a robot that passed the quick test, by its offset and drift.
 #[inline(never)] // One copy in flash; it runs rarely.
 fn push_near<const D: usize>(
-    task: &Flocking<D>,
-    offset: &[f32; D],
-    drift: &[f32; D],
-    speed_squared: f32,
+    task: &Flocking<D>, offset: &[f32; D], drift: &[f32; D], speed_squared: f32,
 ) -> Option<[f32; D]>
 where
     [f32; D]: SpatialVector,
@@ -175,10 +159,7 @@ where
 /// With m the offset at the closest approach, the acceleration is `2 (separation − |m|)/τ²` along
 /// m. A command that already avoids enough stays unchanged.
 fn give_way<const D: usize>(
-    task: &Flocking<D>,
-    own: &Motion<D>,
-    other: &Motion<D>,
-    command: [f32; D],
+    task: &Flocking<D>, own: &Motion<D>, other: &Motion<D>, command: [f32; D],
 ) -> [f32; D]
 where
     [f32; D]: SpatialVector,

@@ -134,13 +134,8 @@ where
     type Stats = InnovationStats<D>;
 
     fn check_neighbor(
-        &self,
-        track: &Motion<D>,
-        reported: &Motion<D>,
-        silent_ticks: u32,
-        updates: u8,
-        stats: &mut InnovationStats<D>,
-        own_stats: &InnovationStats<D>,
+        &self, track: &Motion<D>, reported: &Motion<D>, silent_ticks: u32, updates: u8,
+        stats: &mut InnovationStats<D>, own_stats: &InnovationStats<D>,
     ) -> (Motion<D>, bool) {
         let (own, most) = (math::sqrt(own_stats.noise), self.position_noise);
         let source = Source::Report(if own < most { own } else { most });
@@ -148,11 +143,7 @@ where
     }
 
     fn check_own(
-        &self,
-        track: &Motion<D>,
-        sensed: &Motion<D>,
-        silent_ticks: u32,
-        updates: u8,
+        &self, track: &Motion<D>, sensed: &Motion<D>, silent_ticks: u32, updates: u8,
         stats: &mut InnovationStats<D>,
     ) -> (Motion<D>, bool) {
         check(self, track, sensed, silent_ticks, updates, stats, Source::Sensor)
@@ -192,10 +183,7 @@ where
     }
 
     fn actuator_response(
-        &self,
-        own: &Motion<D>,
-        commanded: &[f32; D],
-        realized: &[f32; D],
+        &self, own: &Motion<D>, commanded: &[f32; D], realized: &[f32; D],
     ) -> ActuatorResponse {
         let (difference, command) = (realized.minus(commanded).length(), commanded.length());
         if own.velocity.length() < REST_METERS_PER_SECOND {
@@ -217,13 +205,8 @@ where
 /// Updates a track with a new state; returns the track and whether it is plausible.
 #[inline]
 fn check<const D: usize>(
-    task: &Flocking<D>,
-    track: &Motion<D>,
-    state: &Motion<D>,
-    silent_ticks: u32,
-    updates: u8,
-    stats: &mut InnovationStats<D>,
-    source: Source,
+    task: &Flocking<D>, track: &Motion<D>, state: &Motion<D>, silent_ticks: u32, updates: u8,
+    stats: &mut InnovationStats<D>, source: Source,
 ) -> (Motion<D>, bool)
 where
     [f32; D]: SpatialVector,

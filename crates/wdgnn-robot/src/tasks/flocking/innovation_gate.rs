@@ -30,11 +30,7 @@ impl InnovationGate {
     /// Writes the track to `position`, and the mean and the last innovation to `memory`.
     #[inline(never)] // One copy in flash, not one per axis.
     pub(super) fn test_axis(
-        &self,
-        position: &mut f32,
-        expected: f32,
-        change: f32,
-        memory: (&mut f32, &mut f32),
+        &self, position: &mut f32, expected: f32, change: f32, memory: (&mut f32, &mut f32),
     ) -> (bool, f32) {
         let (bias, last) = memory;
         let Self { reach, limit, .. } = *self;

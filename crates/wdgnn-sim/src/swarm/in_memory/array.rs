@@ -64,9 +64,7 @@ where
     /// As in a robot's table, neighbors of the previous tick keep their entries until the end of
     /// reception, and newcomers take free entries.
     fn receive<'a>(
-        &mut self,
-        linked: &[u32],
-        messages: &'a [Option<AgentMessage<M, T>>],
+        &mut self, linked: &[u32], messages: &'a [Option<AgentMessage<M, T>>],
     ) -> Neighbors<'a, M, T> {
         let mut free = MAX_NEIGHBORS - usize::from(self.count);
         let before = (linked.len() > free).then_some(self.neighbors);
@@ -97,12 +95,7 @@ where
     type Sent = Option<AgentMessage<M, T>>;
 
     fn begin_tick(
-        &mut self,
-        config: &RobotConfig<M, T>,
-        number: u32,
-        tick: u32,
-        state: T::State,
-        sent: &mut Self::Sent,
+        &mut self, config: &RobotConfig<M, T>, number: u32, tick: u32, state: T::State, sent: &mut Self::Sent,
     ) {
         self.controller.sense(config, tick, Some(Measurement::now(state)));
         let message = self

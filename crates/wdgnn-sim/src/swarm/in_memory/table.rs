@@ -36,9 +36,7 @@ where
 {
     /// Creates a swarm with these addresses and initial states.
     pub fn with_tables(
-        config: &SwarmConfig<M, T>,
-        profile: Profile,
-        online: Online<T>,
+        config: &SwarmConfig<M, T>, profile: Profile, online: Online<T>,
         start: impl Iterator<Item = (NodeId, T::State)>,
     ) -> Self {
         let decoder = || (profile != Profile::Exact).then(|| AnyLink::open(profile, config.checksum));
@@ -57,12 +55,7 @@ where
     type Sent = Vec<(AgentMessage<M, T>, Reception)>;
 
     fn begin_tick(
-        &mut self,
-        _: &RobotConfig<M, T>,
-        _: u32,
-        tick: u32,
-        state: T::State,
-        sent: &mut Self::Sent,
+        &mut self, _: &RobotConfig<M, T>, _: u32, tick: u32, state: T::State, sent: &mut Self::Sent,
     ) {
         let Self { robot, decoder } = self;
         robot.sense(tick, Some(Measurement::now(state)));

@@ -116,11 +116,7 @@ where
     }
 
     fn observe(
-        &self,
-        task: &Flocking<D>,
-        _: &Motion<D>,
-        others: &[Motion<D>],
-        grad: &[f32],
+        &self, task: &Flocking<D>, _: &Motion<D>, others: &[Motion<D>], grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     ) {
         let share = if task.normalized { 1.0 / (others.len() + 1) as f32 } else { 1.0 };
@@ -132,11 +128,7 @@ where
     }
 
     fn passes_gradient(
-        &self,
-        task: &Flocking<D>,
-        own: &Motion<D>,
-        others: &[Motion<D>],
-        output: &[f32; D],
+        &self, task: &Flocking<D>, own: &Motion<D>, others: &[Motion<D>], output: &[f32; D],
         command: &[f32; D],
     ) -> Vec<bool> {
         let steered = task.repulsion(own, others.iter(), output);

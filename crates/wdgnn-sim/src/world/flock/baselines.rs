@@ -162,8 +162,7 @@ fn expert<const D: usize>(task: &Flocking<D>) -> Expert {
 }
 
 fn guarded<W: Preference<D> + 'static, const D: usize>(
-    preferred: W,
-    task: &Flocking<D>,
+    preferred: W, task: &Flocking<D>,
 ) -> Box<dyn Swarm<Flocking<D>>>
 where
     Flocking<D>: CollisionAvoidance<State = Motion<D>, Command = [f32; D]>,

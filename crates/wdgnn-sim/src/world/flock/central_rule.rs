@@ -4,10 +4,7 @@ use wdgnn_core::tasks::flocking::{Flocking, Motion};
 
 /// Gradient of the whole swarm's velocity variation after the coming tick.
 pub fn gradients<const D: usize>(
-    task: &Flocking<D>,
-    motions: &[Motion<D>],
-    outputs: &[[f32; D]],
-    commands: &[[f32; D]],
+    task: &Flocking<D>, motions: &[Motion<D>], outputs: &[[f32; D]], commands: &[[f32; D]],
     through_clamp: bool,
 ) -> Vec<[f32; D]> {
     let period = task.period;

@@ -20,9 +20,7 @@ const DRAWS: usize = 1000;
 
 /// Draws an initial state under `scenario`, with robots placed by `rings`.
 pub fn start<const D: usize>(
-    rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>,
-    scenario: &Scenario,
-    random: &mut ChaCha8Rng,
+    rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>, scenario: &Scenario, random: &mut ChaCha8Rng,
 ) -> Result<Vec<Motion<D>>> {
     for _ in 0..DRAWS {
         let mut motions = rings(scenario, random);

@@ -111,11 +111,7 @@ impl Bodies {
 
     /// Goes back over a robot's step from this state; a differential drive passes no gradient.
     pub fn step_back<const D: usize>(
-        &self,
-        robot: usize,
-        motion: &Motion<D>,
-        input: &Input<D>,
-        grad: &mut BodyGrad<D>,
+        &self, robot: usize, motion: &Motion<D>, input: &Input<D>, grad: &mut BodyGrad<D>,
     ) {
         let input = self.with_skew(robot, input);
         match &self.fleet {
@@ -157,10 +153,7 @@ impl<const D: usize> BodyGrad<D> {
 
 /// Moves a body that lives in the plane.
 fn step_in_plane<B: Dynamics<2>, const D: usize>(
-    body: &B,
-    state: &mut B::State,
-    motion: &mut Motion<D>,
-    input: &Input<D>,
+    body: &B, state: &mut B::State, motion: &mut Motion<D>, input: &Input<D>,
 ) {
     let mut flat = planar(motion);
     body.step(state, &mut flat, &planar_input(input));
