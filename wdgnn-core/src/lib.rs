@@ -63,12 +63,12 @@
 //! |---|---|
 //! | Algorithm 1, decentralized, and `disgd` | [`let command = task.saturate(&self.output);`](../src/wdgnn_core/agent.rs.html#132), [`consensus_step(rule.mixing, wide,`](../src/wdgnn_core/agent.rs.html#151), [`model.descend(wide, &self.taps,`](../src/wdgnn_core/agent.rs.html#156) |
 //! | `relevantFeature`: features x of flocking | [`fourths = fourths.add_scaled(inverse_4, &offset);`](../src/wdgnn_core/tasks/flocking/task.rs.html#63) |
-//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#124) |
-//! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#48) |
-//! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`activation.apply(&mut output);`](../src/wdgnn_core/model/deep.rs.html#106) |
-//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#50) |
-//! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#78) |
-//! | `disgd`, first term: mean over the neighbors and the robot | [`mean(wide.numbers_mut(), neighbors)`](../src/wdgnn_core/online/consensus.rs.html#40) |
+//! | `graphShift`, `delayedGraphFilter`: tap k from the neighbors' tap k − 1 | [`lines.add_shifted(neighbor, weight);`](../src/wdgnn_core/filter/mod.rs.html#123) |
+//! | `graphConv`: wide part Σ_k z_k B_k + b | [`accumulate(network.wide_bias, taps.first_layer(), wide.rows())`](../src/wdgnn_core/model/unfolded.rs.html#47) |
+//! | `GCNN`: one layer of the deep part, σ(Σ_k z_k A_k + a) | [`activation.apply(&mut output);`](../src/wdgnn_core/model/deep.rs.html#104) |
+//! | `WDGNN`: α_D deep + α_W wide + β, then the readout R | [`*h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;`](../src/wdgnn_core/model/unfolded.rs.html#49) |
+//! | `WDGNN` multiplied out, as robots compute it | [`*u += network.alpha_deep * deep + network.alpha_wide * wide;`](../src/wdgnn_core/model/folded.rs.html#77) |
+//! | `disgd`, first term: mean over the neighbors and the robot | [`mean(wide.numbers_mut(), neighbors)`](../src/wdgnn_core/online/consensus.rs.html#39) |
 //! | `disgd`, second term: gradient step | [`*first -= z * a;`](../src/wdgnn_core/tensor/kernels.rs.html#173) |
 //! | gradient of the local loss J of flocking | [`let factor = 2.0 * self.period / n;`](../src/wdgnn_core/tasks/flocking/task.rs.html#83) |
 //!

@@ -34,7 +34,6 @@ pub type AgentMessage<M, T> = Message<<T as Task>::State, <M as Model>::Taps, <M
 /// # Ok::<(), postcard::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Message<S, L, W> {
     /// Address of the sender.
     pub sender: NodeId,

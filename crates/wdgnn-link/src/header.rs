@@ -62,7 +62,6 @@ pub struct FrameId {
 
 /// Header of a frame, common to all profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
     /// Sender and number.
     pub id: FrameId,
@@ -74,7 +73,6 @@ pub struct Header {
 
 /// Numbers of a message that a frame carries. Every frame carries the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Payload {
     /// Range of the transmitted taps.
     pub taps: ParamRange,

@@ -50,7 +50,6 @@ pub type ManagedEsb32 = Link<Esb32, ManagedKeys<Aes, 4, ROSTER_CAPACITY>>;
 
 /// Content of a received frame, besides the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reception {
     /// Number of the frame.
     pub sequence: u32,

@@ -41,7 +41,6 @@ pub const ROBUST_STATE_AGE_TICKS: u32 = 100;
 
 /// Treatment of received messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Trust {
     /// All messages count, as in the paper.
     All,
@@ -51,7 +50,6 @@ pub enum Trust {
 
 /// Settings of [`Trust::Robust`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RobustConfig {
     /// Number of consecutive plausible frames after which a neighbor counts.
     ///
@@ -94,7 +92,6 @@ pub trait TrustPolicy: Copy + Debug {
 
 /// [`Trust::All`] at compile time: a robot with it contains no code of robust trust.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TrustAll;
 
 impl TrustPolicy for TrustAll {

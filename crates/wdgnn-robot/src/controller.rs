@@ -24,7 +24,6 @@ use crate::{
 
 /// Time of the swarm as known from before a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StoredTime {
     /// The swarm has passed this tick: earlier frames are recordings.
     pub since: u32,

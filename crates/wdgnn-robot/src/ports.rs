@@ -8,7 +8,6 @@ use crate::config::{CommandOf, RobotTypes, StateOf};
 
 /// A received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReceivedFrame {
     /// Length in bytes.
     pub length: usize,
@@ -54,7 +53,6 @@ pub trait Radio {
 
 /// A measured state and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Measurement<S> {
     /// The state.
     pub state: S,
@@ -214,7 +212,6 @@ impl<X, O, R: Radio, S: Sensor<X>, A: Actuator<O>, K: Store> Ports<X, O> for Por
 
 /// A store that keeps nothing, for robots without flash and for simulations.
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoStore;
 
 impl Store for NoStore {

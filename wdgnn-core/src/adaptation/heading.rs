@@ -30,7 +30,6 @@ const INCONSISTENCY_WEIGHT: f32 = 20.0;
 
 /// Statistics of the motors' direction: c, s and m.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Heading([f32; 3]);
 
 impl Heading {

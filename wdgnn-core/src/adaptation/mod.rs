@@ -69,7 +69,6 @@ const RESIDUAL_DECAY: f32 = 0.1;
 
 /// Parameters that a robot learned about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ActuatorCalibration<O> {
     /// Bias b of each output.
     pub bias: O,

@@ -29,7 +29,6 @@ use scale::Scale;
 ///
 /// A message carries `z_0 … z_{K-1}`: no neighbor needs the last tap.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DelayLine<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
 
 impl<const TAPS: usize, const F: usize> DelayLine<TAPS, F> {
@@ -130,7 +129,6 @@ pub fn aggregate<'a, L: DelayLines + 'a>(
 
 /// Taps of one layer and of the layers above it; `()` ends the stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LayerTaps<const TAPS: usize, const F: usize, Above> {
     /// Line of this layer.
     pub line: DelayLine<TAPS, F>,

@@ -4,7 +4,6 @@
 ///
 /// Each scale uses local knowledge only, so every robot can compute it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Scale {
     /// Plain weighted sum: `S` is the adjacency matrix, as in the paper.

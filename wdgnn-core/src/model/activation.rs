@@ -7,7 +7,6 @@ use crate::math;
 
 /// Pointwise nonlinearity σ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Activation {
     /// [`math::tanh`]: fast, with an error of at most 7 ulp.

@@ -37,12 +37,10 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
 
 /// End of a stack: returns its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EndOfStack;
 
 /// One layer and the layers above it.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
     /// Filter weights A, indexed `[tap][input][output]`.
     pub filter: &'w [[[f32; H]; F]; TAPS],

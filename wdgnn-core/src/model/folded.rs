@@ -21,7 +21,6 @@ use super::{GradientMetric, Model};
 
 /// A network that keeps `C = BR` instead of `B`.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     network: Network<'w, F, TAPS, G, O, D>,
     /// α_W · M.

@@ -55,7 +55,6 @@ pub trait Model {
 
 /// Matrix M in the update of the folded parameters C. Models are built with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum GradientMetric {
     /// `M = RᵀR`: steps equal those of the paper's rule in B.

@@ -16,7 +16,6 @@ use crate::{
 /// `TAPS = K + 1` is the number of taps and `D` is the deep part. The wide part reads the delay
 /// line of the first layer, so the first layer has `TAPS` taps too.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     /// The deep part's nonlinearity.
     pub activation: Activation,

@@ -21,7 +21,6 @@ use crate::{
 
 /// Dimensions of a network whose layers have equal taps and features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Dimensions {
     /// Input features F.
     pub features: usize,

@@ -8,7 +8,6 @@ use crate::{
 
 /// A network whose wide part is the paper's `B`.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Unfolded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     network: Network<'w, F, TAPS, G, O, D>,
     offline: Filter<TAPS, F, G>,

@@ -14,7 +14,6 @@ use crate::{
 
 /// Wide parameters of one neighbor.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NeighborParams<'a> {
     /// The parameters.
     pub wide: &'a [f32],

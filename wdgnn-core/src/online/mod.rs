@@ -13,7 +13,6 @@ use crate::{
 
 /// Weights with which a robot averages its parameters with those of its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Mixing {
     /// No averaging.
@@ -51,7 +50,6 @@ impl Mixing {
 /// assert_eq!(rule.step_at(100), 1.5);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learning {
     /// Step size γ; 0 switches learning off.
     pub step: f32,

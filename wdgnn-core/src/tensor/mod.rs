@@ -70,7 +70,6 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
 /// The outputs of one input are adjacent, so a processor keeps a block of them in registers. The
 /// wide part's parameters have this type: `B` with `OUT = G`, or `C = BR` with `OUT = O`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Filter<const TAPS: usize, const IN: usize, const OUT: usize>(pub [[[f32; OUT]; IN]; TAPS]);
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT> {

@@ -2,7 +2,6 @@
 
 /// The index range `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ParamRange {
     /// First index.
     pub from: u16,

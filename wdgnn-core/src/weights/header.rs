@@ -5,7 +5,6 @@ use crate::{filter::scale::Scale, model::activation::Activation, online::Learnin
 
 /// Task constants that training and flight must agree on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TaskSettings {
     /// Number of the task, which prevents use of a network for another task.
     pub task: u16,
@@ -15,7 +14,6 @@ pub struct TaskSettings {
 
 /// Dimensions of one layer in the weight file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LayerDimensions {
     /// Taps, K_ℓ + 1.
     pub taps: u16,
@@ -25,7 +23,6 @@ pub struct LayerDimensions {
 
 /// Description of the network in a weight file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
     /// The deep part's nonlinearity.
     pub activation: Activation,

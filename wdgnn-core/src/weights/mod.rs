@@ -67,7 +67,6 @@ pub struct Aligned<T: ?Sized>(pub T);
 /// # Ok::<(), WeightsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Weights<'w> {
     /// Description of the network.
     pub header: Header,

@@ -24,7 +24,6 @@ use crate::{
 
 /// Frames of 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Esb32;
 
 /// Numbers per frame.

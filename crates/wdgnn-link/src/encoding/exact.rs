@@ -32,7 +32,6 @@ pub type ExactUnfolded = Float<{ Profile::ExactUnfolded as u8 }>;
 
 /// All numbers in `f32` in one frame, with profile `CODE` in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Float<const CODE: u8>;
 
 /// Numbers of the state, the taps and the wide parameters.

@@ -83,7 +83,6 @@ pub type EspNow = Half<{ Profile::EspNow as u8 }, { u16::MAX }, 250>;
 
 /// State in `f32`, all taps and up to `RUN` wide parameters in half precision, in `LIMIT` bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Half<const CODE: u8, const RUN: u16, const LIMIT: usize>;
 
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> {

@@ -26,7 +26,6 @@ use crate::{
 ///
 /// The limit of its firmware is 60 bytes; 57 bytes pass every version of the firmware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct P2p57;
 
 /// Length of the longest frame with its tag.

@@ -18,7 +18,6 @@ use crate::{
 
 /// Frame of any profile with the dimensions of the flocking network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(clippy::large_enum_variant, reason = "no heap")]
 pub enum AnyFrame {
     /// Message in profile `exact`.

@@ -19,7 +19,6 @@ use crate::{
 
 /// Frame that brings one robot the next group key ([`crate::security::key_update`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeyUpdateFrame<const TAG: usize = 8> {
     /// Kind of frame: [`KEY_UPDATE_BYTE`].
     pub kind: u8,
@@ -45,7 +44,6 @@ impl<const TAG: usize> Frame for KeyUpdateFrame<TAG> {
 
 /// Proof of the sender's identity to one robot ([`crate::security::peer_auth`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proof {
     /// Address of the robot in bits 0 to 6; bit 7 asks that robot to prove its identity.
     pub robot: u8,
@@ -55,14 +53,12 @@ pub struct Proof {
 
 /// `N` proofs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proofs<const N: usize>(#[serde(with = "serde_array")] pub [Proof; N]);
 
 array_newtype!(Proofs, Proof);
 
 /// Frame with proofs of identity, after its seal was opened. The first byte of the header has bit 7 set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct IdentityProofFrame<H = CompactHeader, S = Floats<4>, P = Proofs<6>> {
     /// Header of the profile.
     pub header: H,

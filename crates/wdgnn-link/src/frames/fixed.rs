@@ -16,7 +16,6 @@ macro_rules! little_endian {
     ($(#[$doc:meta])* $name:ident, $bytes:literal, $number:ty) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema, MaxSize)]
-        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub struct $name(pub [u8; $bytes]);
 
         impl $name {
@@ -60,7 +59,6 @@ little_endian!(
 
 /// Number in half precision (IEEE 754 binary16) in two bytes, little-endian.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct F16(pub [u8; 2]);
 
 impl F16 {
@@ -112,7 +110,6 @@ pub(super) use array_newtype;
 
 /// `N` bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bytes<const N: usize>(#[serde(with = "serde_array")] pub [u8; N]);
 
 array_newtype!(Bytes, u8);

@@ -8,7 +8,6 @@ use super::fixed::{U16Le, U24Le, U32Le};
 
 /// Header of `exact` and `exact-unfolded`: 22 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ExactHeader {
     /// Version of the protocol: 1.
     pub version: u8,
@@ -34,7 +33,6 @@ pub struct ExactHeader {
 
 /// Header of `dot154`, `espnow` and `p2p57`: 17 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CompactHeader {
     /// Version of the protocol in bits 0 to 3, profile in bits 4 to 6; bit 7 marks a frame with identity proofs.
     pub version_and_profile: u8,
@@ -54,7 +52,6 @@ pub struct CompactHeader {
 
 /// Header of `esb32`: 8 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Esb32Header {
     /// Version of the protocol in bits 0 to 3, profile in bits 4 to 6; bit 7 marks a frame with identity proofs.
     pub version_and_profile: u8,

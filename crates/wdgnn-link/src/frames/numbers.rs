@@ -19,7 +19,6 @@ pub trait NumberList: Serialize + MaxSize + Schema {
 
 /// `N` numbers in `f32`, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Floats<const N: usize>(#[serde(with = "serde_array")] pub [f32; N]);
 
 array_newtype!(Floats, f32);
@@ -41,7 +40,6 @@ impl<const N: usize> NumberList for Floats<N> {
 
 /// `N` numbers in half precision.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Halves<const N: usize>(#[serde(with = "serde_array")] pub [F16; N]);
 
 array_newtype!(Halves, F16);

@@ -26,7 +26,6 @@ pub const NO_ROBOT: u8 = 255;
 
 /// Header of a pose frame: 14 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PoseHeader {
     /// Kind of frame: [`POSE_BYTE`].
     pub kind: u8,
@@ -51,14 +50,12 @@ impl PoseHeader {
 
 /// `N` integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Words<const N: usize>(#[serde(with = "serde_array")] pub [U16Le; N]);
 
 array_newtype!(Words, U16Le);
 
 /// Poses that a camera saw in one image, after the seal of the frame was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PoseFrame {
     /// Header in clear text.
     pub header: PoseHeader,
@@ -83,7 +80,6 @@ impl Frame for PoseFrame {
 
 /// Pose of a robot on the floor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Pose {
     /// Position in meters.
     pub position: [f32; 2],
@@ -128,7 +124,6 @@ impl PoseFrame {
 ///
 /// Odd commands start, even ones stop. A robot stands until it hears the first command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Switch(Option<u8>);
 
 impl Switch {

@@ -17,7 +17,6 @@ use crate::{
 
 /// Message in profile `exact` or `exact-unfolded`: all numbers in `f32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ExactFrame<S = Floats<4>, T = Floats<18>, W = Floats<48>> {
     /// Header.
     pub header: ExactHeader,
@@ -51,7 +50,6 @@ macro_rules! compact_frame {
     ($(#[$doc:meta])* $name:ident, $profile:expr, $state:ty, $taps:ty, $wide:ty) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
-        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub struct $name<S = $state, T = $taps, W = $wide> {
             /// Header.
             pub header: CompactHeader,
@@ -87,7 +85,6 @@ compact_frame!(
 
 /// Message in profile `esb32`: state and one piece of six taps or wide parameters in half precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Esb32Frame<S = Halves<4>, N = Halves<6>> {
     /// Header.
     pub header: Esb32Header,

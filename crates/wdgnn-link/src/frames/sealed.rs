@@ -20,7 +20,6 @@ use crate::{
 
 /// Sealed frame with `N` bytes of encrypted content and a tag of `TAG` bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Schema, MaxSize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SealedFrame<H, const N: usize, const TAG: usize = 8> {
     /// Header in clear text.
     pub header: H,

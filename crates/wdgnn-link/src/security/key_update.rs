@@ -46,7 +46,6 @@ enum Purpose {
 
 /// Header of a key update frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeyUpdate {
     /// Address of the recipient.
     pub name: NodeId,

@@ -31,7 +31,6 @@ pub mod replay;
 
 /// Whether a sender's address is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PeerIdentity {
     /// The link does not authenticate peers.
     NotRequired,
@@ -43,7 +42,6 @@ pub enum PeerIdentity {
 
 /// Event that a robot reports about a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PeerEvent {
     /// The last frame contradicts earlier frames of the peer.
     Contradicted,
@@ -168,7 +166,6 @@ pub trait LinkSecurity: SecurityState {
 
 /// No security: every frame in the right format is accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Open;
 
 impl SecurityState for Open {}

@@ -58,7 +58,6 @@ pub use timing::{MAX_SLOTS, SlotInfo, SlotTiming};
 
 /// Start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TickStart {
     /// Number of the tick.
     pub tick: u32,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// Slot timing, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotTiming {
     /// Duration of a tick.
     pub period: u32,
@@ -42,7 +41,6 @@ pub const MAX_SLOTS: u8 = 31;
 /// Bit 0 is the slot within the tick. Bits 1–2 are the number of retries after a busy channel. Bits
 /// 3–7 are the slot of the exchange in which the sender received broken frames, plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotInfo(pub u8);
 
 impl SlotInfo {

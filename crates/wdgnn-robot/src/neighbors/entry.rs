@@ -4,7 +4,6 @@ use wdgnn_core::{message::Message, tensor::param_range::ParamRange};
 
 /// Filtered state of a neighbor, with which its next frame is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NeighborTrack<S, E = ()> {
     /// State by all frames so far.
     pub state: S,
@@ -23,7 +22,6 @@ impl<S, E: Default> NeighborTrack<S, E> {
 
 /// A neighbor in the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NeighborEntry<S, L, W, E = ()> {
     /// Tick of the last received frame.
     pub last_received: u32,
@@ -86,7 +84,6 @@ pub(super) const DISPUTE_TICKS: u32 = 12;
 
 /// Circumstances in which a frame was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Arrival<S> {
     /// Current tick.
     pub tick: u32,

@@ -36,7 +36,6 @@ impl FailsafeLevel {
 
 /// Thresholds of the failsafe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Failsafe {
     /// Age of the own state, in ticks, above which the robot slows down.
     pub max_age_ticks: u32,

@@ -20,7 +20,6 @@ pub enum IsolationPhase {
 
 /// Lengths of the phases of isolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct IsolationLimits {
     /// Ticks of [`IsolationPhase::Hold`].
     pub hold_ticks: u32,

@@ -168,7 +168,6 @@ pub trait PlausibilityChecks: Task {
 
 /// Response of a robot's actuators to its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ActuatorResponse {
     /// The commands were too small, or the response is between following and not following.
     Unknown,

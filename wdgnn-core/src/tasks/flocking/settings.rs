@@ -2,7 +2,6 @@
 
 /// Flocking of robots that move along `D` axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Flocking<const D: usize = 2> {
     /// Distance floor of the features, in meters.
     pub floor: f32,

@@ -107,7 +107,6 @@ enum Source {
 
 /// Innovation statistics of one robot, which outlive a track that restarts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct InnovationStats<const D: usize = 2> {
     /// Mean innovation per axis, in meters.
     ///
