@@ -15,7 +15,7 @@ pub use wdgnn_link::encoding::half::Dot154 as Encoding;
 #[cfg(profile = "espnow")]
 pub use wdgnn_link::encoding::half::EspNow as Encoding;
 #[cfg(profile = "p2p57")]
-pub use wdgnn_link::encoding::p2p57::P2p57 as Encoding;
+pub use wdgnn_link::encoding::half::P2p57 as Encoding;
 
 #[cfg(feature = "buggy")]
 pub use selected::pose_key;

@@ -58,7 +58,7 @@ pub struct ConsensusReport {
 }
 
 /// One robot's state between ticks.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Agent<M: Model, T: Task> {
     tick: u32,
     /// Ticks since the previous call of [`Agent::begin_tick`].

@@ -89,26 +89,17 @@ impl<'a, M: Model, T: Task, const N: usize> Neighbors<'a, M, T, N> {
 }
 
 /// Reason why an [`Inbox`] rejects a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum InboxError {
     /// A number is NaN, infinite, subnormal or too large.
+    #[error("the message contains a number that is not admissible")]
     NotAdmissible,
     /// The sender is new and the inbox holds `N` other senders.
+    #[error("the inbox is full")]
     Full,
 }
-
-impl core::fmt::Display for InboxError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::NotAdmissible => "the message contains a number that is not admissible",
-            Self::Full => "the inbox is full",
-        })
-    }
-}
-
-impl core::error::Error for InboxError {}
 
 /// Latest message of up to `N` senders, kept for one tick.
 ///

@@ -211,6 +211,7 @@ impl From<WeightsError> for Error {
             WeightsError::Checksum => Self::WeightsChecksum,
             WeightsError::NotAdmissible => Self::WeightsInvalidNumber,
             WeightsError::Misaligned => Self::WeightsMisaligned,
+            WeightsError::UnknownCode { .. } => Self::WeightsCode,
             WeightsError::Mismatch { field, .. } => match field {
                 HeaderField::Features => Self::WeightsFeatures,
                 HeaderField::Taps | HeaderField::LayerTaps => Self::WeightsTaps,

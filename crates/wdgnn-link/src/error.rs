@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 macro_rules! frame_errors {
     ($($(#[$doc:meta])* $reason:ident $name:literal,)*) => {
         /// Reason for rejecting a frame.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Schema, thiserror::Error)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[error("{}", self.name())]
         #[non_exhaustive]
         #[repr(u8)]
         pub enum FrameError {
@@ -69,14 +70,6 @@ frame_errors! {
     /// A valid key update, which carries no message ([`crate::security::key_update`]).
     KeyUpdate "key-update",
 }
-
-impl core::fmt::Display for FrameError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl core::error::Error for FrameError {}
 
 /// Number of rejected frames by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

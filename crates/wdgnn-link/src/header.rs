@@ -30,11 +30,15 @@ pub enum Profile {
     EspNow = 3,
     /// [`crate::encoding::esb32::Esb32`]
     Esb32 = 4,
-    /// [`crate::encoding::p2p57::P2p57`]
+    /// [`crate::encoding::half::P2p57`]
     P2p57 = 5,
 }
 
 impl Profile {
+    /// All profiles, in the order of their codes.
+    pub const ALL: [Self; 6] =
+        [Self::Exact, Self::ExactUnfolded, Self::Dot154, Self::EspNow, Self::Esb32, Self::P2p57];
+
     /// Control ticks per exchange at 100 ticks a second.
     ///
     /// The radio carries that rate for 10 robots on IEEE 802.15.4, nRF24 and a Crazyflie, and for 50

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 use crate::{
-    encoding::{Encoding, OutgoingMessage, floats, halves},
+    encoding::{Encoding, OutgoingMessage, content::read_state},
     error::FrameError,
     header::{FrameId, OBSTACLE_ONLY, Payload},
     security::{
@@ -205,23 +205,14 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
         &mut self, now: u32, id: &FrameId, inside: &[u8], into: &mut Message<X, L, W>,
     ) -> Result<bool, FrameError> {
         let content = inside.get(E::HEADER_LEN..).ok_or(FrameError::TooShort)?;
-        let length = E::BYTES_PER_STATE_NUMBER * X::Array::LEN;
-        let (state, proofs) = content.split_at_checked(length).ok_or(FrameError::Truncated)?;
+        let proofs = read_state::<E, _, _, _>(content, into)?;
         if !proofs.len().is_multiple_of(PROOF_LEN) {
             return Err(FrameError::Trailing);
         }
-        let mut numbers = X::Array::ZERO;
-        if E::BYTES_PER_STATE_NUMBER == 2 {
-            if !halves::read(numbers.as_mut(), state) {
-                return Err(FrameError::NotAdmissible);
-            }
-        } else {
-            numbers = floats::read_array(state);
-        }
-        into.state = X::from_array(numbers);
         if !into.state.is_admissible() {
             return Err(FrameError::NotAdmissible);
         }
+        let state = content.get(..content.len() - proofs.len()).unwrap_or_default();
         self.security.check_proofs(id, E::FRAMES_PER_EXCHANGE, state, proofs, now)
     }
 }

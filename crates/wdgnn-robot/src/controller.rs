@@ -46,7 +46,7 @@ impl<X> Obstacles<Empty<X>, Empty<X>> {
 }
 
 /// One robot's agent, state estimation and safety.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Controller<M: Model, T: RobotTask> {
     /// Algorithm 1.
     pub agent: Agent<M, T>,
@@ -174,11 +174,3 @@ where
         self.agent.learn(&config.agent, neighbors)
     }
 }
-
-impl<M: Model, T: RobotTask> Clone for Controller<M, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M: Model, T: RobotTask> Copy for Controller<M, T> {}

@@ -42,17 +42,10 @@ pub const fn record_len<M: Model>(rotates_keys: bool) -> usize {
 type WideOf<C> = <<C as RobotTypes>::Model as Model>::Wide;
 
 /// The record could not be read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[error("the store could not be read or written")]
 pub struct StoreError;
-
-impl core::fmt::Display for StoreError {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the store could not be read or written")
-    }
-}
-
-impl core::error::Error for StoreError {}
 
 /// Restores the last record after a start and counts the boot. Returns whether parameters were restored.
 ///

@@ -56,7 +56,7 @@ fn encodings_write_and_read_the_bytes_in_the_document() {
     let wide = |from, to| ParamRange { from, to };
     let key: Key = core::array::from_fn(|index| index as u8);
     let long = example_message(0x0102, 0x0102_0304);
-    let parts = Payload { taps: ParamRange::ALL, wide: wide(12, 24) };
+    let parts = Payload { taps: wide(0, 6), wide: wide(12, 24) };
     both_ways("beacon-dot154", open_link::<Dot154>(), &long, 0, parts);
     both_ways("beacon-dot154-sealed", sealed_link::<Dot154, 8>(&key), &long, 0, parts);
     let parts = Payload { taps: ParamRange::ALL, wide: wide(0, 24) };

@@ -114,7 +114,7 @@ fn unknown_codes_are_named() {
     ];
     for (offset, first_unknown, field) in codes {
         for code in first_unknown..=u8::MAX {
-            let error = WeightsError::Mismatch { field, expected: 0, found: code.into() };
+            let error = WeightsError::UnknownCode { field, code };
             assert_eq!(Weights::open(&with(offset, &[code]).0), Err(error));
         }
     }
@@ -127,7 +127,7 @@ fn unstable_echoes_are_rejected() {
         Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
     };
     assert_eq!([0.0, 0.86].map(open), [Ok(Scale::Echo(0.0)), Ok(Scale::Echo(0.86))]);
-    let refused = WeightsError::Mismatch { field: HeaderField::Scale, expected: 0, found: 4 };
+    let refused = WeightsError::UnknownCode { field: HeaderField::Scale, code: 4 };
     assert_eq!([1.0, 1.5, -0.1].map(open), [Err(refused); 3]);
 }
 
@@ -198,7 +198,7 @@ fn errors_have_messages() {
     let told = |error: WeightsError| error.to_string();
     let mismatch = WeightsError::Mismatch { field: HeaderField::Hidden, expected: 2, found: 64 };
     assert_eq!(told(mismatch), "Hidden differs: 2 here, 64 in the weight file");
-    let unknown = WeightsError::Mismatch { field: HeaderField::Activation, expected: 0, found: 9 };
+    let unknown = WeightsError::UnknownCode { field: HeaderField::Activation, code: 9 };
     assert_eq!(told(unknown), "Activation has the code 9, which this build does not know");
     assert_eq!(
         told(WeightsError::Version { found: 3 }),

@@ -108,11 +108,3 @@ impl<M: Model, T: Task> Agent<M, T> {
         self.adaptation = adaptation;
     }
 }
-
-impl<M: Model, T: Task> Clone for Agent<M, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M: Model, T: Task> Copy for Agent<M, T> {}

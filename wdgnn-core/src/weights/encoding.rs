@@ -61,7 +61,7 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
     let rates = [(); 5].map(|()| f32::from_le_bytes(next()));
     let ([metric, mixing, flags, bias_clip], (interval, bias_step)) = (next(), pair(next()));
 
-    let unknown = |field, code: u8| WeightsError::Mismatch { field, expected: 0, found: code.into() };
+    let unknown = |field, code| WeightsError::UnknownCode { field, code };
     let metric =
         *GradientMetric::ALL.get(usize::from(metric)).ok_or(unknown(HeaderField::Learning, metric))?;
     let mixing = *Mixing::ALL.get(usize::from(mixing)).ok_or(unknown(HeaderField::Learning, mixing))?;

@@ -4,10 +4,11 @@ use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
-    tensor::{Tensor, param_range::ParamRange},
+    task::State,
+    tensor::{Array as _, Tensor, param_range::ParamRange},
 };
 
-use super::{floats, halves};
+use super::{Encoding, floats, halves};
 use crate::{error::FrameError, header::Payload};
 
 /// Writes a frame: its header by postcard, then lists of numbers in blocks.
@@ -46,6 +47,16 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
+    /// Writes a state as the profile `E` does.
+    pub fn state<E: Encoding, S: State>(&mut self, state: &S) -> Option<()> {
+        let numbers = state.to_array();
+        if E::BYTES_PER_STATE_NUMBER == 2 {
+            self.halves(numbers.as_ref())
+        } else {
+            self.floats(numbers.as_ref())
+        }
+    }
+
     /// Writes the transmitted taps as `f32`.
     #[inline]
     pub fn float_taps<L: DelayLines>(&mut self, lines: &L) -> Option<()> {
@@ -62,6 +73,23 @@ impl<'a> Writer<'a> {
     pub fn length(&self) -> usize {
         self.length
     }
+}
+
+/// Reads the state of a frame in profile `E`. Returns the bytes after it.
+#[inline]
+pub(crate) fn read_state<'a, E: Encoding, S: State, L, W>(
+    content: &'a [u8], into: &mut Message<S, L, W>,
+) -> Result<&'a [u8], FrameError> {
+    let length = E::BYTES_PER_STATE_NUMBER * S::Array::LEN;
+    let (bytes, rest) = content.split_at_checked(length).ok_or(FrameError::Truncated)?;
+    let mut numbers = S::Array::ZERO;
+    if E::BYTES_PER_STATE_NUMBER == 4 {
+        numbers = floats::read_array(bytes);
+    } else if !halves::read(numbers.as_mut(), bytes) {
+        return Err(FrameError::NotAdmissible);
+    }
+    into.state = S::from_array(numbers);
+    Ok(rest)
 }
 
 /// Reads all transmitted taps from little-endian `f32`. Returns whether all of them are admissible.

@@ -12,9 +12,8 @@ use wdgnn_core::{
 
 use super::{
     Encoding, OutgoingMessage, check_length,
-    content::{Writer, read_halves},
+    content::{Writer, read_halves, read_state},
     half::{MAX_NUMBERS, check_first, first_byte},
-    p2p57::read_state,
 };
 use crate::{
     error::FrameError,
@@ -118,7 +117,7 @@ impl Encoding for Esb32 {
         let wide = payload.wide.of(wide.numbers());
         let used = payload.taps.count_within(L::LEN as u16) + wide.len();
         let mut writer = Writer::new(&header, buffer)?;
-        writer.halves(state.to_array().as_ref())?;
+        writer.state::<Self, S>(state)?;
         // One of taps and wide parameters is empty; zeros fill the piece.
         writer.half_taps(taps, payload.taps)?;
         writer.halves(wide)?;
@@ -134,7 +133,7 @@ impl Encoding for Esb32 {
         check_first(first, Profile::Esb32)?;
         let payload = Self::payload::<L, W>(piece & !OBSTACLE).ok_or(FrameError::Dimensions)?;
         check_length(frame, Self::length::<S>())?;
-        let numbers = read_state(content, into)?;
+        let numbers = read_state::<Self, _, _, _>(content, into)?;
         let padding = read_halves(into, payload, numbers)?;
         // Padding is zero, so that each message has one encoding.
         if into.state.is_admissible() && padding.iter().all(|byte| *byte == 0) {

@@ -12,13 +12,13 @@ use wdgnn_core::{
 
 use super::{
     Encoding, OutgoingMessage, check_length, check_model,
-    content::{Writer, read_taps},
-    floats,
+    content::{Writer, read_state, read_taps},
+    floats, read_long_header,
 };
 use crate::{
     error::FrameError,
     frames::{ExactHeader, U16Le, U32Le},
-    header::{FrameId, Header, PROTOCOL_VERSION, Payload, Profile},
+    header::{Header, PROTOCOL_VERSION, Payload, Profile},
 };
 
 /// Length of the header in bytes.
@@ -46,8 +46,7 @@ pub const fn frame_len<S: State, L: DelayLines, W: Tensor>() -> usize {
 }
 
 impl<const CODE: u8> Encoding for Float<CODE> {
-    const PROFILE: Profile =
-        if CODE == Profile::Exact as u8 { Profile::Exact } else { Profile::ExactUnfolded };
+    const PROFILE: Profile = Profile::ALL[CODE as usize];
     const FRAMES_PER_EXCHANGE: u32 = 1;
     const SENDS_WHOLE_MESSAGES: bool = true;
     const HEADER_LEN: usize = HEADER_LEN;
@@ -58,14 +57,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
 
     #[inline]
     fn read_header(frame: &[u8], _: u32) -> Option<Header> {
-        let &[_, _, _, _, _, _, _, c0, c1, c2, c3, ref rest @ ..] = frame.first_chunk::<HEADER_LEN>()?;
-        let &[i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = rest;
-        let id = FrameId {
-            sender: u16::from_le_bytes([i0, i1]),
-            boot: u32::from_le_bytes([b0, b1, b2, b3]),
-            sequence: u32::from_le_bytes([s0, s1, s2, s3]),
-        };
-        Some(Header { id, model: Some(u32::from_le_bytes([c0, c1, c2, c3])), degree })
+        read_long_header(frame.get(7..)?)
     }
 
     fn encode<S: State, L: DelayLines, W: Tensor>(
@@ -86,7 +78,7 @@ impl<const CODE: u8> Encoding for Float<CODE> {
             degree: *degree,
         };
         let mut writer = Writer::new(&header, buffer)?;
-        writer.floats(state.to_array().as_ref())?;
+        writer.state::<Self, S>(state)?;
         writer.float_taps(taps)?;
         writer.floats(wide.numbers())?;
         Some(writer.length())
@@ -109,9 +101,8 @@ impl<const CODE: u8> Encoding for Float<CODE> {
             return Err(FrameError::Dimensions);
         }
         check_length(frame, frame_len::<S, L, W>())?;
-        let (state, numbers) = content.split_at_checked(4 * S::Array::LEN).ok_or(FrameError::Truncated)?;
+        let numbers = read_state::<Self, _, _, _>(content, into)?;
         let (taps, wide) = numbers.split_at_checked(4 * L::LEN).ok_or(FrameError::Truncated)?;
-        into.state = S::from_array(floats::read_array(state));
         check_model(header, model)?;
         // Numbers are read in place: copies by value took four fifths of the time of decoding.
         let is_admissible = into.state.is_admissible()

@@ -15,13 +15,12 @@ use crate::{
     header::{FrameId, Header, Payload, Profile},
 };
 
-mod content;
+pub(crate) mod content;
 pub mod esb32;
 pub mod exact;
 pub mod floats;
 pub mod half;
 pub mod halves;
-pub mod p2p57;
 
 /// Message with the numbers that a link adds.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +89,18 @@ pub trait Encoding {
     fn decode<S: State, L: DelayLines, W: Tensor>(
         frame: &[u8], header: &Header, model: u32, into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError>;
+}
+
+/// Reads the end of a long header: model, sender, boot count, sequence number and degree.
+#[inline]
+fn read_long_header(end: &[u8]) -> Option<Header> {
+    let &[c0, c1, c2, c3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = end.first_chunk()?;
+    let id = FrameId {
+        sender: u16::from_le_bytes([i0, i1]),
+        boot: u32::from_le_bytes([b0, b1, b2, b3]),
+        sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+    };
+    Some(Header { id, model: Some(u32::from_le_bytes([c0, c1, c2, c3])), degree })
 }
 
 /// Checks the length of a frame.

@@ -3,32 +3,22 @@
 /// AES-128 key. The crate never prints or logs it.
 pub type Key = [u8; 16];
 
-/// Reason why the content of a file is not a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Reason why the content of a file is not a key. The message follows the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyParseError {
     /// The content is neither 16 bytes nor 32 hexadecimal digits.
+    #[error(
+        "is not a key: a key has 16 bytes or 32 hexadecimal digits, as `openssl rand -hex 16` prints them"
+    )]
     NotAKey,
     /// The content is 16 hexadecimal digits, which is half a key.
     ///
     /// Read as 16 bytes, they would have at most 64 bits of entropy instead of 128.
+    #[error(
+        "has 16 hexadecimal digits, which is half a key: a key has 32, as `openssl rand -hex 16` prints them"
+    )]
     HalfKey,
 }
-
-impl core::fmt::Display for KeyParseError {
-    /// Writes the error message to print after the file name.
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str(match self {
-            Self::NotAKey => {
-                "is not a key: a key has 16 bytes or 32 hexadecimal digits, as `openssl rand -hex 16` prints them"
-            }
-            Self::HalfKey => {
-                "has 16 hexadecimal digits, which is half a key: a key has 32, as `openssl rand -hex 16` prints them"
-            }
-        })
-    }
-}
-
-impl core::error::Error for KeyParseError {}
 
 /// Parses a key file: 16 raw bytes or 32 hexadecimal digits.
 ///

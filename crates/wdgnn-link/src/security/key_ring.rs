@@ -12,11 +12,14 @@
 
 use heapless::Vec;
 
-use crate::security::{
-    ccm::BlockCipher,
-    key::Key,
-    key_update::{KeyUpdate, MOST_CONTENT},
-    replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS},
+use crate::{
+    error::FrameError,
+    security::{
+        ccm::BlockCipher,
+        key::Key,
+        key_update::{KeyUpdate, MOST_CONTENT},
+        replay::{MAX_FRAME_AGE_TICKS, MAX_FRAME_LEAD_TICKS},
+    },
 };
 use wdgnn_core::task::NodeId;
 
@@ -70,24 +73,14 @@ struct Held {
 }
 
 /// Use of a key other than the current one.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpareKey {
     /// Opens frames: the key is about to be current.
-    Next(Key),
+    Next,
     /// Opens frames: the key was current until a few ticks ago.
-    Previous(Key),
+    Previous,
     /// Opens no frames, but identifies robots that still use it.
-    Expired(Key),
-}
-
-/// Result of a key update frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyUpdateResult {
-    /// The frame has the newest known epoch, or an epoch above it.
-    Taken,
-    /// The frame has an earlier epoch, or contradicts the stated tick.
-    Old,
-    /// The operator did not make the frame.
-    Forged,
+    Expired,
 }
 
 /// Keys of a robot, with storage for the frames of `ROSTER` robots.
@@ -101,7 +94,7 @@ pub(super) struct KeyRing<const ROSTER: usize> {
     before: Option<Key>,
     next: Option<Next>,
     /// Whether a frame with the next key was received.
-    heard_next: bool,
+    pub heard_next: bool,
     /// Ticks since the start.
     uptime_ticks: u32,
     /// Uptime at the last key change.
@@ -110,7 +103,7 @@ pub(super) struct KeyRing<const ROSTER: usize> {
     tries: u32,
     pub unsaved: bool,
     /// A robot that still sends with the previous key.
-    late: Option<NodeId>,
+    pub late: Option<NodeId>,
     held: Vec<Held, ROSTER>,
     /// Epoch and tick that all frames in `held` state.
     stated: (u8, u32),
@@ -161,39 +154,24 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
     }
 
     /// Returns another key for a frame that the current key does not open.
-    pub fn spare(&mut self) -> Option<SpareKey> {
-        let recent = self
-            .changed_at
-            .is_some_and(|changed_at| self.uptime_ticks.saturating_sub(changed_at) <= GRACE_TICKS);
-        let spare = match (&self.next, &self.before) {
-            (Some(next), _) => SpareKey::Next(next.key),
-            (None, Some(before)) if recent => SpareKey::Previous(*before),
-            (None, Some(before)) => SpareKey::Expired(*before),
-            (None, None) => return None,
+    pub fn spare(&mut self) -> Option<(Key, SpareKey)> {
+        let recent = self.changed_at.is_some_and(|at| self.uptime_ticks.saturating_sub(at) <= GRACE_TICKS);
+        let (key, spare) = match (&self.next, self.before) {
+            (Some(next), _) => (next.key, SpareKey::Next),
+            (None, before) => (before?, if recent { SpareKey::Previous } else { SpareKey::Expired }),
         };
-        let most = if matches!(spare, SpareKey::Expired(_)) { LATE_TRIES } else { TRIES };
+        let most = if spare == SpareKey::Expired { LATE_TRIES } else { TRIES };
         self.tries = self.tries.saturating_add(1);
-        (self.tries <= most).then_some(spare)
+        (self.tries <= most).then_some((key, spare))
     }
 
-    /// Records that a frame with the next key was received.
-    pub fn heard_next(&mut self) {
-        self.heard_next = true;
-    }
-
-    /// Records that robot `name` sent a frame with the previous key.
-    pub fn is_late(&mut self, name: NodeId) {
-        self.late = Some(name);
-    }
-
-    /// Processes a key update frame.
-    pub fn receive_update<B: BlockCipher>(
-        &mut self, cipher: &B, tag: usize, frame: &[u8],
-    ) -> KeyUpdateResult {
-        let Some(notice) = KeyUpdate::read(frame, tag) else { return KeyUpdateResult::Forged };
+    /// Processes a key update frame. Returns [`FrameError::KeyUpdate`] for a valid one, [`FrameError::Replayed`]
+    /// for an earlier epoch or another tick than stated, [`FrameError::Forged`] if the operator did not make it.
+    pub fn receive_update<B: BlockCipher>(&mut self, cipher: &B, tag: usize, frame: &[u8]) -> FrameError {
+        let Some(notice) = KeyUpdate::read(frame, tag) else { return FrameError::Forged };
         let newest = self.next.as_ref().map_or(self.epoch, |next| next.epoch);
         if notice.epoch < newest || notice.epoch == 0 {
-            return KeyUpdateResult::Old;
+            return FrameError::Replayed;
         }
         if notice.epoch > newest {
             return self.receive::<B>(&notice, tag, frame);
@@ -201,36 +179,33 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         let at = self.next.as_ref().map(|next| next.at);
         let at = at.or_else(|| (self.stated.0 == notice.epoch).then_some(self.stated.1));
         if at.is_some_and(|at| at != notice.at) {
-            return KeyUpdateResult::Old;
+            return FrameError::Replayed;
         }
-        let vouched = match &self.next {
-            Some(next) => notice.vouched(&B::with_key(&next.key), tag, frame),
-            None => notice.vouched(cipher, tag, frame),
-        };
-        if !vouched {
-            return KeyUpdateResult::Forged;
+        let next = self.next.map(|next| B::with_key(&next.key));
+        if !notice.vouched(next.as_ref().unwrap_or(cipher), tag, frame) {
+            return FrameError::Forged;
         }
         self.hold(&notice, frame, true);
-        KeyUpdateResult::Taken
+        FrameError::KeyUpdate
     }
 
     /// Processes a frame with a new epoch, of which only the robot's own is readable.
-    fn receive<B: BlockCipher>(&mut self, notice: &KeyUpdate, tag: usize, frame: &[u8]) -> KeyUpdateResult {
+    fn receive<B: BlockCipher>(&mut self, notice: &KeyUpdate, tag: usize, frame: &[u8]) -> FrameError {
         if notice.name != self.name {
             // Unverified frames must not replace verified ones.
             if self.next.is_none() && (self.held.is_empty() || self.stated.0 > self.epoch) {
                 self.hold(notice, frame, false);
             }
-            return KeyUpdateResult::Taken;
+            return FrameError::KeyUpdate;
         }
         let key = notice.unwrap::<B>(&self.personal, tag, frame);
         let Some(key) = key.filter(|key| notice.vouched(&B::with_key(key), tag, frame)) else {
-            return KeyUpdateResult::Forged;
+            return FrameError::Forged;
         };
         self.next = Some(Next { epoch: notice.epoch, at: notice.at, key });
         (self.heard_next, self.unsaved, self.late) = (false, true, None);
         self.hold(notice, frame, true);
-        KeyUpdateResult::Taken
+        FrameError::KeyUpdate
     }
 
     /// Stores a frame for another robot if there is room.

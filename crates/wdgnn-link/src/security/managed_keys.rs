@@ -12,9 +12,9 @@ use super::{
     ccm::{self, BlockCipher, Nonce},
     group_key::GroupKey,
     key::Key,
-    key_ring::{KeyRing, KeyUpdateResult, SpareKey, StoredKeys},
+    key_ring::{KeyRing, SpareKey, StoredKeys},
     key_update::KEY_UPDATE_BYTE,
-    peer_auth::{MAX_PROOFS_PER_FRAME, PROOF_MARK, PeerAuth, ProofResult},
+    peer_auth::{MAX_PROOFS_PER_FRAME, PROOF_MARK, PeerAuth},
 };
 use crate::{
     encoding::Encoding,
@@ -83,11 +83,7 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys
         let Some(ring) = self.ring.as_mut().filter(|_| frame.first() == Some(&KEY_UPDATE_BYTE)) else {
             return Ok(());
         };
-        Err(match ring.receive_update(&self.group.cipher, TAG, frame) {
-            KeyUpdateResult::Taken => FrameError::KeyUpdate,
-            KeyUpdateResult::Old => FrameError::Replayed,
-            KeyUpdateResult::Forged => FrameError::Forged,
-        })
+        Err(ring.receive_update(&self.group.cipher, TAG, frame))
     }
 
     /// Decrypts with the key in use or, around a change, with the next or the previous key.
@@ -99,29 +95,19 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys
         if ccm::try_open(cipher, nonce, associated, content, tag) {
             return true;
         }
-        let is_open = match ring.spare() {
-            Some(SpareKey::Next(key)) => {
-                let is_open = ccm::try_open(&B::with_key(&key), nonce, associated, content, tag);
-                if is_open {
-                    ring.heard_next();
+        if let Some((key, spare)) = ring.spare() {
+            let cipher = B::with_key(&key);
+            if spare == SpareKey::Expired {
+                if ccm::verify(&cipher, nonce, associated, content, tag) {
+                    ring.late = Some(sender);
                 }
-                is_open
+            } else if ccm::try_open(&cipher, nonce, associated, content, tag) {
+                ring.heard_next |= spare == SpareKey::Next;
+                return true;
             }
-            Some(SpareKey::Previous(key)) => {
-                ccm::try_open(&B::with_key(&key), nonce, associated, content, tag)
-            }
-            Some(SpareKey::Expired(key)) => {
-                if ccm::verify(&B::with_key(&key), nonce, associated, content, tag) {
-                    ring.is_late(sender);
-                }
-                false
-            }
-            None => false,
-        };
-        if !is_open {
-            content.fill(0);
         }
-        is_open
+        content.fill(0);
+        false
     }
 }
 
@@ -226,22 +212,14 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     fn check_proofs(
         &mut self, id: &FrameId, frames: u32, state: &[u8], proofs: &[u8], now: u32,
     ) -> Result<bool, FrameError> {
-        let result = match &mut self.peers {
-            Some(peers) => peers.read::<B>(self.own, id, state, proofs, now),
-            None => ProofResult::None,
-        };
-        match result {
-            ProofResult::Forged => Err(FrameError::Forged),
-            // A frame that is not newer than the sender's last one needs a proof.
-            ProofResult::None if self.group.replay.is_impossible(id, frames, now) => {
-                Err(FrameError::Replayed)
-            }
-            ProofResult::None => Ok(false),
-            ProofResult::Proven => {
-                self.last_frame_was_proof = true;
-                Ok(true)
-            }
+        if let Some(peers) = &mut self.peers {
+            self.last_frame_was_proof = peers.read::<B>(self.own, id, state, proofs, now)?;
         }
+        // A frame that is not newer than the sender's last one needs a proof.
+        if !self.last_frame_was_proof && self.group.replay.is_impossible(id, frames, now) {
+            return Err(FrameError::Replayed);
+        }
+        Ok(self.last_frame_was_proof)
     }
 
     #[inline]
@@ -296,16 +274,11 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
                 return true;
             }
             let Some(ring) = ring else { return false };
-            match ring.spare() {
-                Some(SpareKey::Next(key) | SpareKey::Previous(key)) => by(&B::with_key(&key)),
-                Some(SpareKey::Expired(key)) => {
-                    if by(&B::with_key(&key)) {
-                        ring.is_late(header.id.sender);
-                    }
-                    false
-                }
-                None => false,
+            let spare = ring.spare().filter(|(key, _)| by(&B::with_key(key)));
+            if let Some((_, SpareKey::Expired)) = spare {
+                ring.late = Some(header.id.sender);
             }
+            spare.is_some_and(|(_, spare)| spare != SpareKey::Expired)
         })
     }
 }

@@ -25,6 +25,7 @@
 use heapless::Vec;
 
 use crate::{
+    error::FrameError,
     header::FrameId,
     security::{
         ccm::{Block, BlockCipher},
@@ -111,17 +112,6 @@ impl PeerRecord {
 /// Ticks beyond the longest wait belong to an obsolete time and count as passed.
 fn passed(tick: u32, now: u32) -> bool {
     now >= tick || tick - now > FIRST_WAIT << (MOST_DOUBLED + 1)
-}
-
-/// Result of a frame with proofs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ProofResult {
-    /// The frame has no proof for this robot.
-    None,
-    /// The sender's identity is proven.
-    Proven,
-    /// The tag does not match.
-    Forged,
 }
 
 /// Peers that have proven their identity, and proofs that this robot owes.
@@ -250,27 +240,30 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         }
     }
 
-    /// Checks the proof for this robot after a frame's state.
+    /// Checks the proof for this robot after a frame's state. Returns whether there is one.
+    ///
+    /// # Errors
+    /// [`FrameError::Forged`] for a wrong proof.
     pub fn read<B: BlockCipher>(
         &mut self, own: NodeId, identity: &FrameId, state: &[u8], proofs: &[u8], now: u32,
-    ) -> ProofResult {
+    ) -> Result<bool, FrameError> {
         let mine = |proof: &&[u8]| proof.first().is_some_and(|name| NodeId::from(name & !ASKS) == own);
         let Some([name, made @ ..]) = proofs.chunks_exact(PROOF_LEN).find(mine) else {
-            return ProofResult::None;
+            return Ok(false);
         };
         let sender = usize::from(identity.sender);
         let (Some(key), Some(known)) = (self.roster.get(sender), self.known.get_mut(sender)) else {
-            return ProofResult::None;
+            return Ok(false);
         };
         let tag = tag(&B::with_key(key), identity, *name, state);
         // Constant time: the duration does not reveal how many bytes match.
         if tag.iter().zip(made).fold(0, |differ, (a, b)| differ | (a ^ b)) != 0 {
-            return ProofResult::Forged;
+            return Err(FrameError::Forged);
         }
         known.until = now.saturating_add(PROOF_LIFETIME_TICKS);
         (known.last, known.asked, known.ask) = (identity.sequence, 0, 0);
         known.asks |= name & ASKS != 0;
-        ProofResult::Proven
+        Ok(true)
     }
 }
 

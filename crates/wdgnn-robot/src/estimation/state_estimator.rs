@@ -31,7 +31,7 @@ const RESTING_TICKS: u32 = 3_000;
 const BRAKING_TICKS: u32 = 10;
 
 /// Track of the robot's own state, with which measurements are compared.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnTrack<T: RobotTask> {
     /// Filtered state at the last measurement.
     pub(crate) state: T::State,
@@ -53,14 +53,6 @@ impl<T: RobotTask> OwnTrack<T> {
         Self { state, stats, measured: state, tick: 0, updates: 0, is_frozen: false }
     }
 }
-
-impl<T: RobotTask> Clone for OwnTrack<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: RobotTask> Copy for OwnTrack<T> {}
 
 impl<M, T> Controller<M, T>
 where

@@ -13,8 +13,7 @@ use wdgnn_link::{
         Encoding, OutgoingMessage,
         esb32::Esb32,
         exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
+        half::{Dot154, EspNow, P2p57},
     },
     error::FrameError,
     frames::{

@@ -8,7 +8,12 @@ use wdgnn_core::{
     tensor::Tensor,
 };
 use wdgnn_link::{
-    encoding::{Encoding, OutgoingMessage, esb32::Esb32, exact::Exact, half, p2p57::P2p57},
+    encoding::{
+        Encoding, OutgoingMessage,
+        esb32::Esb32,
+        exact::Exact,
+        half::{self, P2p57},
+    },
     error::FrameError,
     header::FrameId,
     link::{Link, MessageLink, RadioLink, Reception},
