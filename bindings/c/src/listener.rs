@@ -61,7 +61,8 @@ fn bounds(range: ParamRange, count: usize) -> (u16, u16) {
 impl<T: OnboardTask, E: Encoding, S: KeyedSecurity> FrameReader for Listener<T, E, S> {
     fn read(&mut self, now: u32, frame: &mut [u8]) -> Result<types::Message, Error> {
         let boot_count = self.link.frame_id(now, frame).map_or(0, |id| id.boot);
-        let Reception { sequence, payload, .. } = self.link.receive(now, frame, &mut self.message)?;
+        let Reception { sequence, payload, .. } =
+            self.link.receive(now, frame, &mut self.message)?.of_own_model()?;
         let Message { sender, degree, state, taps, wide, .. } = &self.message;
         self.state.iter_mut().zip(state.to_array().as_ref()).for_each(|(to, from)| *to = *from);
         let transmitted = taps.transmitted().flat_map(|(_, line)| line);

@@ -86,7 +86,7 @@ impl<T: SimTask> DynLink for TypedLink<T> {
 
     fn decode(&mut self, now: u32, frame: &[u8]) -> Result<MessageFields, LinkError> {
         let mut message = TaskMessage::<T>::empty(T::State::zero());
-        let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?;
+        let reception = self.link.receive(now, &mut frame.to_vec(), &mut message)?.of_own_model()?;
         let FrameId { sender, boot, sequence } = self.link.frame_id(now, frame).ok_or(LinkError::TooShort)?;
         let Message { degree, state, taps, wide, .. } = message;
         let taps =

@@ -57,12 +57,22 @@ pub struct Reception {
     pub payload: Payload,
     /// Whether the frame proved the sender's identity to this robot.
     pub is_proof: bool,
+    /// Whether the sender runs the receiver's weight file. If not, the message has only sender and state.
+    pub shares_model: bool,
 }
 
 impl Reception {
     /// A whole message with frame number `sequence`.
     pub const fn whole(sequence: u32) -> Self {
-        Self { sequence, payload: Payload::ALL, is_proof: false }
+        Self { sequence, payload: Payload::ALL, is_proof: false, shares_model: true }
+    }
+
+    /// Rejects a frame of another weight file.
+    ///
+    /// # Errors
+    /// [`FrameError::Model`].
+    pub fn of_own_model(self) -> Result<Self, FrameError> {
+        if self.shares_model { Ok(self) } else { Err(FrameError::Model) }
     }
 }
 
@@ -123,8 +133,7 @@ pub trait MessageLink<S, L, W>: RadioLink {
     /// A sealed frame is decrypted in place.
     ///
     /// # Errors
-    /// The reason of the rejection. The message is then undefined, except that sender and state are
-    /// valid after [`FrameError::Model`].
+    /// The reason of the rejection. The message is then undefined.
     fn receive(
         &mut self, now: u32, frame: &mut [u8], into: &mut Message<S, L, W>,
     ) -> Result<Reception, FrameError>;
@@ -302,22 +311,18 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
         let (header, inside) = self.security.open::<E>(self.model, now, frame, max_len)?;
         let FrameId { sender, sequence, .. } = header.id;
         (into.sender, into.tick, into.degree) = (sender, sequence / E::FRAMES_PER_EXCHANGE, header.degree);
-        let result = if S::AUTHENTICATES_PEERS && inside.first().is_some_and(|first| *first & PROOF_MARK != 0)
-        {
-            let is_proof = self.receive_proofs(now, &header.id, inside, into)?;
-            let model = header.model.is_none_or(|model| model == self.model);
-            let reception = Reception { sequence, payload: Payload::STATE, is_proof };
-            if model { Ok(reception) } else { Err(FrameError::Model) }
+        let shares_model = header.model.is_none_or(|model| model == self.model);
+        let mut reception = Reception { payload: Payload::STATE, shares_model, ..Reception::whole(sequence) };
+        if S::AUTHENTICATES_PEERS && inside.first().is_some_and(|first| *first & PROOF_MARK != 0) {
+            reception.is_proof = self.receive_proofs(now, &header.id, inside, into)?;
         } else {
-            E::decode(inside, &header, self.model, into).map(|payload| Reception {
-                sequence,
-                payload,
-                is_proof: false,
-            })
-        };
-        if matches!(result, Ok(_) | Err(FrameError::Model)) {
-            self.security.record_frame(&header.id, now);
+            match E::decode(inside, &header, self.model, into) {
+                Ok(payload) => reception.payload = payload,
+                Err(FrameError::Model) => {}
+                Err(error) => return Err(error),
+            }
         }
-        result
+        self.security.record_frame(&header.id, now);
+        Ok(reception)
     }
 }

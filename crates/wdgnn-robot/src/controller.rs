@@ -126,27 +126,20 @@ where
     ///
     /// The command of a blind robot is zero: no command is safe.
     #[inline]
-    pub fn decide<P: TrustPolicy, B, S, const N: usize>(
+    pub fn decide<P: TrustPolicy, const N: usize>(
         &mut self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>,
-        obstacles: Obstacles<B, S>,
-    ) -> (T::Command, Verdict)
-    where
-        B: Iterator<Item = T::State>,
-        S: Iterator<Item = T::State>,
-    {
+        obstacles: Obstacles<impl Iterator<Item = T::State>, impl Iterator<Item = T::State>>,
+    ) -> (T::Command, Verdict) {
         self.agent.decide(&config.agent, neighbors);
         self.guard(config, neighbors, obstacles)
     }
 
     /// Limits the agent's decision to a safe command.
     #[inline]
-    pub(crate) fn guard<P: TrustPolicy, B, S, const N: usize>(
-        &self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>, obstacles: Obstacles<B, S>,
-    ) -> (T::Command, Verdict)
-    where
-        B: Iterator<Item = T::State>,
-        S: Iterator<Item = T::State>,
-    {
+    pub(crate) fn guard<P: TrustPolicy, const N: usize>(
+        &self, config: &RobotConfig<M, T, P>, neighbors: &Neighbors<'_, M, T, N>,
+        obstacles: Obstacles<impl Iterator<Item = T::State>, impl Iterator<Item = T::State>>,
+    ) -> (T::Command, Verdict) {
         if self.is_blind(config) {
             return (T::Command::ZERO, Verdict::Blind);
         }

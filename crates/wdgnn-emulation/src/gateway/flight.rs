@@ -9,7 +9,6 @@ use wdgnn_core::{
     weights::Weights,
 };
 use wdgnn_link::{
-    error::FrameError,
     header::FrameId,
     link::{MessageLink as _, RadioLink as _},
     security::key::Key,
@@ -225,9 +224,8 @@ impl<'w> Flight<'w> {
         let id = self.decoder.frame_id(0, content).filter(|id| id.sender < self.settings.robots)?;
         let mut message = Message::empty(Motion::zero());
         // The decoder has no clock: it reads each frame at the frame's tick.
-        let result = self.decoder.receive(id.sequence, &mut content.to_vec(), &mut message);
-        let is_read = matches!(result, Ok(_) | Err(FrameError::Model)) && message.state.is_admissible();
-        is_read.then_some((id, message.state))
+        self.decoder.receive(id.sequence, &mut content.to_vec(), &mut message).ok()?;
+        message.state.is_admissible().then_some((id, message.state))
     }
 
     /// Handles a broadcast of a real or simulated robot.

@@ -14,6 +14,9 @@ pub type Block = [u8; 16];
 /// Nonce. It must never be used twice with one key.
 pub type Nonce = [u8; 13];
 
+/// Associated data in two parts, of which at least one is not empty: authenticated, but not encrypted.
+pub type Clear<'a> = [&'a [u8]; 2];
+
 /// Block cipher with its key, such as AES-128.
 ///
 /// A board can implement it with its own hardware.
@@ -35,16 +38,16 @@ pub trait BlockCipher {
     /// [`seal`]s a whole frame, for ciphers with hardware CCM.
     ///
     /// The default changes nothing and returns `None`: CCM then works block by block.
-    fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
-        let _ = (nonce, associated, content, tag);
+    fn seal(&self, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &mut [u8]) -> Option<()> {
+        let _ = (nonce, clear, content, tag);
         None
     }
 
     /// [`decrypt`]s a whole frame, for ciphers with hardware CCM.
     ///
     /// The default changes nothing and returns `None`: CCM then works block by block.
-    fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
-        let _ = (nonce, associated, content, tag);
+    fn open(&self, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &[u8]) -> Option<bool> {
+        let _ = (nonce, clear, content, tag);
         None
     }
 }
@@ -70,14 +73,14 @@ impl Blocks for dyn BlockCipher + '_ {
 
 /// Encrypts `content` and computes its authentication `tag`.
 ///
-/// The tag also authenticates both parts of `associated`, of which at least one is not empty. It
+/// The tag also authenticates `clear`. It
 /// has 4, 6, … 16 bytes. Returns `None` if a length does not fit the format.
 pub fn seal(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &mut [u8],
 ) -> Option<()> {
-    let whole = cipher.seal(nonce, associated, content, tag);
+    let whole = cipher.seal(nonce, clear, content, tag);
     whole.or_else(|| {
-        let made = run(cipher, nonce, associated, content, tag.len(), Way::Seal)?;
+        let made = run(cipher, nonce, clear, content, tag.len(), Way::Seal)?;
         tag.iter_mut().zip(made).for_each(|(to, from)| *to = from);
         Some(())
     })
@@ -85,13 +88,13 @@ pub fn seal(
 
 /// Decrypts `content` and returns whether `tag` authenticates it.
 ///
-/// The tag also authenticates both parts of `associated`. If it does not match, `content` is
+/// The tag also authenticates `clear`. If it does not match, `content` is
 /// zeroed.
 #[must_use]
 pub fn open(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &[u8],
 ) -> bool {
-    let authentic = decrypt(cipher, nonce, associated, content, tag) == Some(true);
+    let authentic = decrypt(cipher, nonce, clear, content, tag) == Some(true);
     if !authentic {
         content.fill(0);
     }
@@ -103,12 +106,12 @@ pub fn open(
 /// The caller can then try another key.
 #[must_use]
 pub fn try_open(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &[u8],
 ) -> bool {
-    let authentic = decrypt(cipher, nonce, associated, content, tag);
+    let authentic = decrypt(cipher, nonce, clear, content, tag);
     if authentic == Some(false) {
         // A second application of the key stream restores the content.
-        let _ = run(cipher, nonce, associated, content, tag.len(), Way::Seal);
+        let _ = run(cipher, nonce, clear, content, tag.len(), Way::Seal);
     }
     authentic == Some(true)
 }
@@ -119,12 +122,10 @@ pub fn try_open(
 /// the format.
 #[must_use]
 pub fn decrypt(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
+    cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &[u8],
 ) -> Option<bool> {
-    let whole = cipher.open(nonce, associated, content, tag);
-    whole.or_else(|| {
-        run(cipher, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
-    })
+    let whole = cipher.open(nonce, clear, content, tag);
+    whole.or_else(|| run(cipher, nonce, clear, content, tag.len(), Way::Open).map(|made| same(&made, tag)))
 }
 
 /// [`seal`] with static dispatch, compiled into the caller.
@@ -133,9 +134,9 @@ pub fn decrypt(
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn seal_by(
-    blocks: &impl Blocks, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8],
+    blocks: &impl Blocks, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &mut [u8],
 ) -> Option<()> {
-    let made = run_by(blocks, nonce, associated, content, tag.len(), Way::Seal)?;
+    let made = run_by(blocks, nonce, clear, content, tag.len(), Way::Seal)?;
     tag.iter_mut().zip(made).for_each(|(to, from)| *to = from);
     Some(())
 }
@@ -144,18 +145,16 @@ pub fn seal_by(
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn decrypt_by(
-    blocks: &impl Blocks, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8],
+    blocks: &impl Blocks, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag: &[u8],
 ) -> Option<bool> {
-    run_by(blocks, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
+    run_by(blocks, nonce, clear, content, tag.len(), Way::Open).map(|made| same(&made, tag))
 }
 
 /// Returns the result of [`open`] without changing `content`.
 #[must_use]
-pub fn verify(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &[u8], tag: &[u8],
-) -> bool {
-    let Some(lengths) = Lengths::of(associated, content.len(), tag.len()) else { return false };
-    let mut run = Run::begin(cipher, nonce, associated, &lengths);
+pub fn verify(cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &[u8], tag: &[u8]) -> bool {
+    let Some(lengths) = Lengths::of(clear, content.len(), tag.len()) else { return false };
+    let mut run = Run::begin(cipher, nonce, clear, &lengths);
     for block in content.chunks(16) {
         mix(&mut run.mac, block);
         // CCM authenticates the plaintext, which is the ciphertext XOR the key stream.
@@ -175,20 +174,19 @@ enum Way {
 /// Encrypts or decrypts in place and returns the tag.
 #[inline(never)]
 fn run(
-    cipher: &dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag_bytes: usize,
-    way: Way,
+    cipher: &dyn BlockCipher, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag_bytes: usize, way: Way,
 ) -> Option<Block> {
-    run_by(cipher, nonce, associated, content, tag_bytes, way)
+    run_by(cipher, nonce, clear, content, tag_bytes, way)
 }
 
 /// [`run`] with static dispatch, compiled into the caller.
 #[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 fn run_by<B: Blocks + ?Sized>(
-    cipher: &B, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag_bytes: usize, way: Way,
+    cipher: &B, nonce: &Nonce, clear: Clear<'_>, content: &mut [u8], tag_bytes: usize, way: Way,
 ) -> Option<Block> {
-    let lengths = Lengths::of(associated, content.len(), tag_bytes)?;
-    let mut run = Run::begin(cipher, nonce, associated, &lengths);
+    let lengths = Lengths::of(clear, content.len(), tag_bytes)?;
+    let mut run = Run::begin(cipher, nonce, clear, &lengths);
     let (blocks, rest) = content.as_chunks_mut();
     for block in blocks {
         let given = *block;
@@ -218,8 +216,8 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn of(associated: [&[u8]; 2], content: usize, tag: usize) -> Option<Self> {
-        let associated = associated.iter().fold(0, |sum: usize, part| sum.saturating_add(part.len()));
+    fn of(clear: Clear<'_>, content: usize, tag: usize) -> Option<Self> {
+        let associated = clear.iter().fold(0, |sum: usize, part| sum.saturating_add(part.len()));
         // From 0xff00 bytes on, the length of associated data has another encoding.
         let associated = u16::try_from(associated).ok().filter(|length| (1..0xff00).contains(length))?;
         let tag = u8::try_from(tag).ok().filter(|bytes| (4..=16).contains(bytes) && bytes % 2 == 0)?;
@@ -249,7 +247,7 @@ impl<'a, B: Blocks + ?Sized> Run<'a, B> {
     /// Processes lengths, nonce and associated data.
     #[expect(clippy::inline_always, reason = "a return by value takes a third as long as the computation")]
     #[inline(always)]
-    fn begin(cipher: &'a B, nonce: &Nonce, associated: [&[u8]; 2], lengths: &Lengths) -> Self {
+    fn begin(cipher: &'a B, nonce: &Nonce, clear: Clear<'_>, lengths: &Lengths) -> Self {
         let &[a, b, c, d, e, f, g, h, i, j, k, l, m] = nonce;
         let mut tag_mask = [1, a, b, c, d, e, f, g, h, i, j, k, l, m, 0, 0];
         let (mut mac, mut counter) = (tag_mask, tag_mask);
@@ -264,7 +262,7 @@ impl<'a, B: Blocks + ?Sized> Run<'a, B> {
         let [first, second, ..] = &mut mac;
         (*first, *second) = (*first ^ high, *second ^ low);
         let mut place = 2;
-        for mut part in associated {
+        for mut part in clear {
             while !part.is_empty() {
                 if place == 16 {
                     cipher.one(&mut mac);

@@ -38,34 +38,18 @@ pub enum KeyParseError {
 /// The reason why the content is not a key.
 pub const fn parse_key(content: &[u8]) -> Result<Key, KeyParseError> {
     let digits = content.trim_ascii();
-    if digits.len() == 16 && all_digits(digits) {
-        return Err(KeyParseError::HalfKey);
+    let (mut key, mut count) = ([0; 16], 0);
+    while count < digits.len() && count < 32 {
+        let Some(digit) = (digits[count] as char).to_digit(16) else { break };
+        key[count / 2] = key[count / 2] << 4 | digit as u8;
+        count += 1;
     }
-    if let Some((key, [])) = content.split_first_chunk() {
-        return Ok(*key);
+    match content.split_first_chunk() {
+        _ if count == 32 && digits.len() == 32 => Ok(key),
+        _ if count == 16 && digits.len() == 16 => Err(KeyParseError::HalfKey),
+        Some((key, [])) => Ok(*key),
+        _ => Err(KeyParseError::NotAKey),
     }
-    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(KeyParseError::NotAKey) };
-    if !all_digits(digits) {
-        return Err(KeyParseError::NotAKey);
-    }
-    let mut key = [0; 16];
-    let mut at = 0;
-    while at < digits.len() {
-        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(KeyParseError::NotAKey) };
-        key[at / 2] = key[at / 2] << 4 | digit as u8;
-        at += 1;
-    }
-    Ok(key)
-}
-
-const fn all_digits(mut bytes: &[u8]) -> bool {
-    while let [first, rest @ ..] = bytes {
-        if !first.is_ascii_hexdigit() {
-            return false;
-        }
-        bytes = rest;
-    }
-    true
 }
 
 #[cfg(test)]

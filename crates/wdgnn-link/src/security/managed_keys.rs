@@ -36,8 +36,6 @@ pub struct ManagedKeys<B, const TAG: usize, const ROSTER_CAPACITY: usize> {
     ring: Option<KeyRing<ROSTER_CAPACITY>>,
     peers: Option<PeerAuth<ROSTER_CAPACITY>>,
     own: NodeId,
-    /// Whether the last received frame proved its sender's identity.
-    last_frame_was_proof: bool,
 }
 
 impl<B, const TAG: usize, const ROSTER_CAPACITY: usize> core::fmt::Debug
@@ -52,7 +50,7 @@ impl<B, const TAG: usize, const ROSTER_CAPACITY: usize> core::fmt::Debug
 impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> ManagedKeys<B, TAG, ROSTER_CAPACITY> {
     /// Keys of a robot with neither rotation nor peer authentication.
     pub const fn new(group: GroupKey<B, TAG>) -> Self {
-        Self { group, ring: None, peers: None, own: 0, last_frame_was_proof: false }
+        Self { group, ring: None, peers: None, own: 0 }
     }
 
     /// Adds key rotation: the image has the swarm's key of `epoch`, and `personal` decrypts the next.
@@ -140,18 +138,12 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> SecuritySta
         self.peers.as_ref().map_or(0, |peers| peers.unanswered_challenges(sender))
     }
 
-    fn last_frame_was_proof(&self) -> bool {
-        self.last_frame_was_proof
-    }
-
     fn report_peer_event(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
         let Some(peers) = &mut self.peers else { return };
-        match event {
-            PeerEvent::Contradicted if peers.is_proven(sender, now) => {
-                self.group.replay.put_back(sender, peers.before(sender));
-            }
-            PeerEvent::Contradicted => peers.ask_again(sender),
-            PeerEvent::Returned => peers.expire(sender),
+        if event == PeerEvent::Contradicted && peers.is_proven(sender, now) {
+            self.group.replay.put_back(sender, peers.before(sender));
+        } else {
+            peers.report(sender, event);
         }
     }
 
@@ -212,14 +204,14 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     fn check_proofs(
         &mut self, id: &FrameId, frames: u32, state: &[u8], proofs: &[u8], now: u32,
     ) -> Result<bool, FrameError> {
-        if let Some(peers) = &mut self.peers {
-            self.last_frame_was_proof = peers.read::<B>(self.own, id, state, proofs, now)?;
-        }
+        let Self { peers, group, own, .. } = self;
+        let is_proof =
+            peers.as_mut().map_or(Ok(false), |peers| peers.read::<B>(*own, id, state, proofs, now))?;
         // A frame that is not newer than the sender's last one needs a proof.
-        if !self.last_frame_was_proof && self.group.replay.is_impossible(id, frames, now) {
+        if !is_proof && group.replay.is_impossible(id, frames, now) {
             return Err(FrameError::Replayed);
         }
-        Ok(self.last_frame_was_proof)
+        Ok(is_proof)
     }
 
     #[inline]
@@ -230,7 +222,6 @@ impl<B: BlockCipher, const TAG: usize, const ROSTER_CAPACITY: usize> LinkSecurit
     fn open<'f, E: Encoding>(
         &mut self, model: u32, now: u32, frame: &'f mut [u8], max_len: usize,
     ) -> Result<(Header, &'f mut [u8]), FrameError> {
-        self.last_frame_was_proof = false;
         self.read_key_update(frame)?;
         let header = E::read_header(frame, now).ok_or(FrameError::TooShort)?;
         let id = &header.id;

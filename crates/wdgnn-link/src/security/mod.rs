@@ -74,13 +74,6 @@ pub trait SecurityState {
         0
     }
 
-    /// Whether the last received frame proved its sender's identity to this robot.
-    ///
-    /// It is set also if the frame was rejected because its sender runs another weight file.
-    fn last_frame_was_proof(&self) -> bool {
-        false
-    }
-
     /// Takes note of an event.
     fn report_peer_event(&mut self, _sender: NodeId, _event: PeerEvent, _now: u32) {}
 

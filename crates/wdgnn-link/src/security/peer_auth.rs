@@ -28,6 +28,7 @@ use crate::{
     error::FrameError,
     header::FrameId,
     security::{
+        PeerEvent,
         ccm::{Block, BlockCipher},
         key::Key,
         key_update::pair_key,
@@ -136,11 +137,15 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         self.known.get(usize::from(name)).filter(|_| usize::from(name) < self.roster.len())
     }
 
+    fn known_mut(&mut self, name: NodeId) -> Option<&mut PeerRecord> {
+        self.known.get_mut(usize::from(name))
+    }
+
     /// Records a frame under this address.
     ///
     /// `before` is the sequence number of the frame before.
     pub fn hear(&mut self, name: NodeId, now: u32, before: u32) {
-        if let Some(known) = self.known.get_mut(usize::from(name)) {
+        if let Some(known) = self.known_mut(name) {
             (known.heard, known.before) = (now.saturating_add(1), before);
         }
     }
@@ -155,20 +160,14 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         self.spoke.is_none_or(|spoke| round.abs_diff(spoke) > pause)
     }
 
-    /// Requests a proof again soon, because two frames under this address conflict.
-    ///
-    /// One of them may be from the owner.
-    pub fn ask_again(&mut self, name: NodeId) {
-        if let Some(known) = self.known.get_mut(usize::from(name)) {
-            known.ask = known.ask.min(known.answer);
-        }
-    }
-
-    /// Revokes the proof of this address.
-    pub fn expire(&mut self, name: NodeId) {
-        if let Some(known) = self.known.get_mut(usize::from(name)) {
+    /// Requests a proof again soon, or revokes the proof of this address.
+    pub fn report(&mut self, name: NodeId, event: PeerEvent) {
+        let Some(known) = self.known_mut(name) else { return };
+        match event {
+            // One of two frames that conflict may be from the owner.
+            PeerEvent::Contradicted => known.ask = known.ask.min(known.answer),
             // The value 1 means revoked. With 0, recorded proofs would be accepted again.
-            known.until = known.until.min(1);
+            PeerEvent::Returned => known.until = known.until.min(1),
         }
     }
 

@@ -23,15 +23,12 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
     /// updates the sender's state.
     #[inline(never)] // returns its stack before the next step
     pub fn receive(&mut self, frame: &mut [u8]) -> Result<(), FrameError> {
-        let result = self.link.receive(self.controller.agent.tick(), frame, &mut self.received);
+        let reception = self.link.receive(self.controller.agent.tick(), frame, &mut self.received)?;
         let message = &self.received;
-        let other_model = result == Err(FrameError::Model)
-            && self.link.is_sealed()
-            && self.config.trust.is_robust()
-            && message.state.is_admissible();
-        let reception = if other_model { self.state_only(frame)? } else { result? };
-        let (mut arrival, is_plausible) = self.arrival(message, &reception)?;
-        arrival.shares_model = !other_model;
+        if !(self.link.is_sealed() && self.config.trust.is_robust() && message.state.is_admissible()) {
+            reception.of_own_model()?;
+        }
+        let (arrival, is_plausible) = self.arrival(message, &reception)?;
         // The compiler then drops the code for parts of messages from robots without robust trust.
         let is_whole = self.link.sends_whole_messages() && !self.config.trust.is_robust();
         let payload = if is_whole { Payload::ALL } else { reception.payload };
@@ -42,17 +39,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
             let Self { config, controller, table, received, .. } = self;
             Self::update_table(table, config, &controller.own_track.stats, &arrival, received, payload)
         };
-        if other_model { kept.and(Err(FrameError::Model)) } else { kept }
-    }
-
-    /// Reception of a frame of which only the state is used.
-    fn state_only(&self, frame: &[u8]) -> Result<Reception, FrameError> {
-        let FrameId { sequence, .. } = self.link.frame_id(self.tick(), frame).ok_or(FrameError::TooShort)?;
-        Ok(Reception {
-            sequence,
-            payload: Payload::STATE,
-            is_proof: self.link.security().last_frame_was_proof(),
-        })
+        kept.and(reception.of_own_model().map(|_| ()))
     }
 
     /// Receives a message that is already decoded.
@@ -101,7 +88,7 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
             sent: tick.saturating_sub(age),
             sequence: reception.sequence,
             state,
-            shares_model: true,
+            shares_model: reception.shares_model,
         };
         Ok((arrival, is_plausible))
     }

@@ -111,7 +111,8 @@ pub fn read<S: State, L: DelayLines, W: Tensor>(
     link: &mut impl MessageLink<S, L, W>, now: u32, frame: &[u8],
 ) -> Reading<Message<S, L, W>> {
     let mut message = Message::empty(S::zero());
-    let Reception { sequence, payload, .. } = link.receive(now, &mut frame.to_vec(), &mut message)?;
+    let Reception { sequence, payload, .. } =
+        link.receive(now, &mut frame.to_vec(), &mut message)?.of_own_model()?;
     let id = link.frame_id(now, frame).expect("an accepted frame has a header");
     assert_eq!((id.sender, id.sequence), (message.sender, sequence));
     Ok((Numbered { boot: id.boot, sequence, message }, payload))

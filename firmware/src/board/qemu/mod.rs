@@ -280,6 +280,15 @@ fn defmt_panic() -> ! {
     process::exit(1)
 }
 
+/// One vector instead of `cortex-m-rt`'s 240, 956 bytes less flash: no interrupt is enabled.
+#[unsafe(link_section = ".vector_table.interrupts")]
+#[unsafe(no_mangle)]
+static __INTERRUPTS: [extern "C" fn() -> !; 1] = [unexpected_interrupt];
+
+extern "C" fn unexpected_interrupt() -> ! {
+    process::exit(1)
+}
+
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
     defmt::error!("fault at {=u32:#x}", frame.pc());
