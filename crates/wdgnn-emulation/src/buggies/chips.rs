@@ -177,9 +177,7 @@ fn pieces(image: &[u8]) -> Result<Vec<image::Segment>> {
 impl<'w> Swarm<'w> {
     /// Creates robots with a motor board each, and a gateway. `twin` creates the native robot with an address.
     pub fn new(
-        settings: Settings,
-        eye: Box<dyn Eye>,
-        mut twin: impl FnMut(NodeId) -> Result<NativeTwin<'w>>,
+        settings: Settings, eye: Box<dyn Eye>, mut twin: impl FnMut(NodeId) -> Result<NativeTwin<'w>>,
     ) -> Result<Self> {
         let Settings { image: robot, gateway, bodies, wheels, chassis, loss, ppm, seed } = settings;
         let mut random = generator(seed, Purpose::Testing, 2_000_000);

@@ -209,10 +209,7 @@ impl Vehicle {
 
     /// Shows the state on the display and sends it on the serial line.
     pub fn after_tick<W: Wiring, T: OnboardTask>(
-        &mut self,
-        robot: &Robot<'_, T>,
-        radio: &mut TdmaRadio,
-        turn: Option<u32>,
+        &mut self, robot: &Robot<'_, T>, radio: &mut TdmaRadio, turn: Option<u32>,
         report: &TickReport<T::Command>,
     ) {
         let (is_on, number) = radio.inbox_mut().map_or((false, 0), |inbox| (inbox.is_on(), inbox.number()));

@@ -65,10 +65,7 @@ impl Vehicle {
 
     /// Sends the status, and restarts the serial receiver if it seems to be stuck.
     pub fn after_tick<W: Wiring, T: OnboardTask>(
-        &mut self,
-        robot: &Robot<'_, T>,
-        radio: &mut TdmaRadio,
-        turn: Option<u32>,
+        &mut self, robot: &Robot<'_, T>, radio: &mut TdmaRadio, turn: Option<u32>,
         report: &TickReport<T::Command>,
     ) {
         W::LED.show(report);
