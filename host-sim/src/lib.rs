@@ -25,5 +25,5 @@ pub mod usage_error;
 // Re-exports of the simulator, which other programs use without this crate.
 pub use wdgnn_sim::{
     airtime, controllers, counters, episode, error, evaluate, files, jobs, key, links, medium, model, models,
-    option_range, profiles, radio, recipe, scene, seeds, shapes, swarm, threads, world,
+    option_range, profiles, radio, recipe, scene, seeds, shapes, swarm, threads, tuning, world,
 };

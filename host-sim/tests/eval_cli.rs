@@ -109,6 +109,26 @@ fn bodies_change_flights_and_have_their_own_condition() {
 }
 
 #[test]
+fn with_a_body_baselines_are_tuned_on_separate_swarms() {
+    let folder = folder();
+    let flown = json(folder.path(), "eval --body quadrotor --swarms 6");
+    let ratio = |name: &str| {
+        let total = |name: &str| flown["controllers"][name]["total"]["mean"].as_f64().expect("a number");
+        total(name) / total("tuned-averaging-1-hop")
+    };
+    let gain = flown["tuning"]["tuned-averaging-1-hop"]["gain"].as_f64().expect("a gain");
+    assert!((9.0..20.0).contains(&gain), "{gain}");
+    assert!((0.9..0.99).contains(&ratio("tuned-averaging-3-hops")));
+    assert!(ratio("smith-1-hop") < 0.9 && ratio("smith-3-hops") < ratio("smith-1-hop"));
+    assert!((1.0..1.3).contains(&ratio("olfati-saber")) && ratio("tuned-expert") < ratio("smith-1-hop"));
+    let table = text(folder.path(), "eval --body quadrotor --swarms 2 --profile dot154");
+    assert!(
+        table.contains("ratio to averaging") && table.contains("averaging over 1 hop, gain 1"),
+        "{table}"
+    );
+}
+
+#[test]
 fn several_seeds_give_mean_and_spread() {
     let json = json(folder().path(), "eval --seeds 2 --swarms 2 --robots 12");
     assert_eq!(json["over_seeds"]["expert"]["ratio"]["mean"], 1.0);

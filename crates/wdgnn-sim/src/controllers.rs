@@ -1,5 +1,7 @@
 //! Controllers of a comparison: a world's baselines, and networks.
 
+use std::borrow::Cow;
+
 use wdgnn_core::online::Learning;
 
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
         networks::{self, Network},
         radio_swarm::{KEY, RadioConfig},
     },
-    world::{Environment, SwarmOf, flock::Flock},
+    world::{Environment, SecondParameter, SwarmOf, TunedBaseline, Tuning, TuningContext, flock::Flock},
 };
 
 /// Controller in a comparison.
@@ -23,8 +25,8 @@ use crate::{
 pub struct Controller<W: Environment> {
     /// Name in JSON and CSV.
     pub name: &'static str,
-    /// Name in tables.
-    pub title: &'static str,
+    /// Name in tables, with the parameters of a tuned baseline.
+    pub title: Cow<'static, str>,
     /// Whether short tables and pages show it.
     pub shown: bool,
     kind: Kind<W>,
@@ -34,6 +36,8 @@ pub struct Controller<W: Environment> {
 enum Kind<W: Environment> {
     /// Controller without a network.
     Baseline(fn(&W, &W::Task) -> SwarmOf<'static, W>),
+    /// Baseline with searched parameters.
+    Tuned(TunedBaseline<W>, TuningContext<W::Task>, Tuning),
     /// Network and its online learning.
     Network(Architecture, Learner),
 }
@@ -68,6 +72,8 @@ pub const OFFLINE: &str = "wd-gnn";
 pub const CENTRALIZED: &str = "wd-gnn-online-centralised";
 /// Name of the controller that totals are compared with, in worlds that have one.
 pub const EXPERT: &str = "expert";
+/// Name of the baseline that totals are compared with where baselines are tuned.
+pub const TUNED_AVERAGING: &str = "tuned-averaging-1-hop";
 
 impl<W: Environment> Controller<W> {
     /// Returns all controllers in table order: shown baselines, networks, other baselines.
@@ -75,14 +81,14 @@ impl<W: Environment> Controller<W> {
         let baselines = || {
             W::baselines().into_iter().map(|baseline| Self {
                 name: baseline.name,
-                title: baseline.title,
+                title: baseline.title.into(),
                 shown: baseline.shown,
                 kind: Kind::Baseline(baseline.make),
             })
         };
         let networks = NETWORKS.into_iter().map(|(name, title, shown, architecture, learner)| Self {
             name,
-            title,
+            title: title.into(),
             shown,
             kind: Kind::Network(architecture, learner),
         });
@@ -91,6 +97,25 @@ impl<W: Environment> Controller<W> {
             .chain(networks)
             .chain(baselines().filter(|baseline| !baseline.shown))
             .collect()
+    }
+
+    /// Returns a baseline with searched parameters.
+    pub fn tuned(law: TunedBaseline<W>, context: TuningContext<W::Task>, tuning: Tuning) -> Self {
+        let Tuning { gain, second } = tuning;
+        let second = match law.second {
+            Some(SecondParameter::Horizon) => format!(", {:.0} ms", 1000.0 * second),
+            Some(SecondParameter::Lattice) => format!(", lattice {second:.3}"),
+            None => String::new(),
+        };
+        let digits = usize::from(gain < 10.0);
+        let title = format!("{}, gain {gain:.digits$}{second}", law.title).into();
+        Self { name: law.name, title, shown: law.guarded, kind: Kind::Tuned(law, context, tuning) }
+    }
+
+    /// Returns the searched parameters of a tuned baseline.
+    #[must_use]
+    pub fn tuning(&self) -> Option<Tuning> {
+        if let Kind::Tuned(.., tuning) = self.kind { Some(tuning) } else { None }
     }
 
     /// Returns whether the controller is a network.
@@ -133,6 +158,8 @@ pub struct EvalConfig<W: Environment> {
     pub other: Option<ModelFile>,
     /// World of the evaluation.
     pub world: W,
+    /// Tuned baselines. If there are any, short tables show them instead of the others.
+    pub tuned: Vec<Controller<W>>,
 }
 
 impl<W: Environment> EvalConfig<W> {
@@ -151,6 +178,7 @@ impl<W: Environment> EvalConfig<W> {
             is_large: false,
             other: None,
             world: W::default(),
+            tuned: Vec::new(),
         }
     }
 
@@ -170,7 +198,7 @@ impl<W: Environment> EvalConfig<W> {
     /// Centralized learning is left out under faults.
     pub fn controllers(&self) -> Vec<Controller<W>> {
         let there = |controller: &Controller<W>| match controller.kind {
-            Kind::Baseline(_) => true,
+            Kind::Baseline(_) | Kind::Tuned(..) => true,
             Kind::Network(architecture, learner) => {
                 let center = learner == Learner::CentralRule;
                 self.model(architecture).is_some()
@@ -178,7 +206,13 @@ impl<W: Environment> EvalConfig<W> {
             }
         };
         let few = |controller: &Controller<W>| !self.is_large || [EXPERT, ONLINE].contains(&controller.name);
-        Controller::all().into_iter().filter(there).filter(few).collect()
+        let mut all = Controller::all();
+        if !self.tuned.is_empty() {
+            for controller in &mut all {
+                controller.shown &= controller.is_network();
+            }
+        }
+        self.tuned.iter().cloned().chain(all).filter(there).filter(few).collect()
     }
 
     /// Returns the model of an architecture, if there is one.
@@ -217,12 +251,13 @@ impl<W: Environment> EvalConfig<W> {
     pub fn swarm(
         &self, controller: &Controller<W>, start: &Episode<W>, swarm: u64,
     ) -> Result<SwarmOf<'_, W>> {
-        let (architecture, learner) = match controller.kind {
+        let (architecture, learner) = match &controller.kind {
             Kind::Baseline(make) => return Ok(make(&start.world, &self.task()?)),
-            Kind::Network(architecture, learner) => (architecture, learner),
+            Kind::Tuned(law, context, tuning) => return Ok((law.make)(context, *tuning)),
+            Kind::Network(architecture, learner) => (*architecture, *learner),
         };
         let model = self.model(architecture).ok_or_else(|| {
-            let (controller, profile) = (controller.title, self.profile.name());
+            let (controller, profile) = (&controller.title, self.profile.name());
             Error::usage(format!(
                 "there is no {controller} for --profile {profile}: train one with `host-sim train`"
             ))

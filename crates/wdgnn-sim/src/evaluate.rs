@@ -1,6 +1,7 @@
 //! Parallel evaluation of controllers over many swarms.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
@@ -98,7 +99,7 @@ pub struct ControllerResult {
     /// Name in JSON and CSV.
     pub name: &'static str,
     /// Name in tables.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// Whether short tables and pages show it.
     pub shown: bool,
     /// Metrics of one episode per swarm.
@@ -130,7 +131,7 @@ impl ControllerResult {
 
     /// Collects a controller's episodes.
     pub fn of<W: Environment>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
-        let Controller { name, title, shown, .. } = *controller;
+        let Controller { name, title, shown, .. } = controller.clone();
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
     }
 }

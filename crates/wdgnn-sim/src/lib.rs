@@ -31,4 +31,5 @@ pub mod seeds;
 pub mod shapes;
 pub mod swarm;
 pub mod threads;
+pub mod tuning;
 pub mod world;

@@ -49,6 +49,8 @@ pub enum Purpose {
     Impostors = 18,
     /// Choice of robots with another model.
     Models = 19,
+    /// Initial states for the search of the baselines' gains.
+    Tuning = 20,
 }
 
 /// Returns the generator for item `index` of `purpose` under the user's `seed`.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    controllers::{CENTRALIZED, EXPERT, OFFLINE, ONLINE},
+    controllers::{CENTRALIZED, EXPERT, OFFLINE, ONLINE, TUNED_AVERAGING},
     evaluate::{self, ControllerResult, MeanStd, Summary},
 };
 
@@ -29,10 +29,16 @@ fn total_of(outcomes: &[ControllerResult], name: &str) -> f64 {
     evaluate::find(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
 }
 
-/// Total relative to the expert's, and its standard error over swarms; `None` without an expert or with a total of 0.
+/// Returns the result that totals are compared with, and its short name: tuned averaging, else the expert.
+pub fn reference(outcomes: &[ControllerResult]) -> Option<(&ControllerResult, &'static str)> {
+    let averaging = evaluate::find(outcomes, TUNED_AVERAGING).map(|outcome| (outcome, "averaging"));
+    averaging.or_else(|| evaluate::find(outcomes, EXPERT).map(|outcome| (outcome, "expert")))
+}
+
+/// Total relative to the reference's, and its standard error over swarms; `None` without a reference or with a total of 0.
 fn ratio(outcome: &ControllerResult, outcomes: &[ControllerResult]) -> Option<MeanStd> {
-    let expert = evaluate::find(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
-    Some(outcome.ratio_to(expert))
+    let (reference, _) = reference(outcomes).filter(|(one, _)| one.summary.total.mean > 0.0)?;
+    Some(outcome.ratio_to(reference))
 }
 
 /// Returns the table: seven columns, or eleven with `details`. `quotes` adds the paper's figures.
@@ -40,19 +46,28 @@ pub fn rows<'a>(
     outcomes: &'a [ControllerResult], shown: impl Iterator<Item = &'a ControllerResult>, details: bool,
     quotes: bool,
 ) -> Vec<Vec<String>> {
-    let mut heading = vec!["controller", "total", "ratio to expert", "final", "closest", "pairs < 0.1 m"];
-    heading.extend(details.then_some(["< 0.2 m", "< 0.3 m", "disagreement"]).into_iter().flatten());
-    heading.extend(quotes.then_some("paper's total"));
-    heading.extend((quotes && details).then_some("paper's final"));
+    let (reference, word) = reference(outcomes).map_or(("", "expert"), |(one, word)| (one.name, word));
+    let mut heading =
+        ["controller", "total", &format!("ratio to {word}"), "final", "closest", "pairs < 0.1 m"]
+            .map(str::to_owned)
+            .to_vec();
+    let more = details.then_some(["< 0.2 m", "< 0.3 m", "disagreement"]).into_iter().flatten();
+    let quoted = quotes.then_some("paper's total").into_iter();
+    let quoted = quoted.chain((quotes && details).then_some("paper's final"));
+    heading.extend(more.chain(quoted).map(str::to_owned));
     let row = |outcome: &ControllerResult| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
         let mut row = vec![
-            outcome.title.to_owned(),
-            format!("{:.2} ± {:.2}", total.mean, total.std),
+            outcome.title.to_string(),
+            if total.mean < 0.1 {
+                format!("{:.4} ± {:.4}", total.mean, total.std)
+            } else {
+                format!("{:.2} ± {:.2}", total.mean, total.std)
+            },
             ratio(outcome, outcomes).map_or(NONE.into(), |ratio| {
-                match (outcome.name, outcome.flights.len()) {
-                    (EXPERT, _) => "1".into(),
+                match (outcome.name == reference, outcome.flights.len()) {
+                    (true, _) => "1".into(),
                     (_, 1) => format!("{:.3}", ratio.mean),
                     _ => format!("{:.3} ± {:.3}", ratio.mean, ratio.std),
                 }
@@ -82,7 +97,6 @@ pub fn rows<'a>(
         }
         row
     };
-    let heading = heading.into_iter().map(str::to_owned).collect();
     std::iter::once(heading).chain(shown.map(row)).collect()
 }
 
@@ -93,11 +107,12 @@ pub fn all_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
 
 /// Returns the table as CSV rows.
 pub fn csv_rows(outcomes: &[ControllerResult]) -> Vec<Vec<String>> {
+    let word = reference(outcomes).map_or("expert", |(_, word)| word);
     let heading = [
         "controller",
         "total_mean",
         "total_std",
-        "ratio_to_expert",
+        &format!("ratio_to_{word}"),
         "ratio_standard_error",
         "final_mean",
         "final_std",
@@ -146,16 +161,17 @@ pub struct OverSeeds {
 }
 
 /// Aggregates seeds by controller: name, title and statistics.
-pub fn over_seeds(seeds: &[Vec<ControllerResult>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
+pub fn over_seeds(seeds: &[Vec<ControllerResult>]) -> Vec<(&'static str, String, OverSeeds)> {
     let row = |(index, outcome): (usize, &ControllerResult)| {
         let spread = |value: &dyn Fn(&[ControllerResult], &Summary) -> f64| {
             let values = seeds.iter().map(|outcomes| value(outcomes, &outcomes[index].summary));
             MeanStd::of(&values.collect::<Vec<f64>>())
         };
         let relative = |to| spread(&|outcomes, summary| summary.total.mean / total_of(outcomes, to));
+        let averaging = reference(&seeds[0]).filter(|(_, word)| *word == "averaging");
         let over = OverSeeds {
             ratio: relative(EXPERT),
-            ratio_to_averaging: relative("averaging-1-hop"),
+            ratio_to_averaging: relative(averaging.map_or("averaging-1-hop", |(one, _)| one.name)),
             last: spread(&|_, summary| summary.last.mean),
             close_pairs: [
                 spread(&|_, summary| summary.close_pairs).mean,
@@ -163,13 +179,13 @@ pub fn over_seeds(seeds: &[Vec<ControllerResult>]) -> Vec<(&'static str, &'stati
                 spread(&|_, summary| summary.close_pairs_300_mm).mean,
             ],
         };
-        (outcome.name, outcome.title, over)
+        (outcome.name, outcome.title.to_string(), over)
     };
     seeds.first().into_iter().flatten().enumerate().map(row).collect()
 }
 
 /// Returns the statistics over seeds as a table.
-pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
+pub fn over_seeds_rows(over: &[(&str, String, OverSeeds)]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
         "ratio to expert",
@@ -180,11 +196,11 @@ pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
         "< 0.3 m",
     ]
     .map(str::to_owned);
-    let row = |(_, title, over): &(&str, &str, OverSeeds)| {
+    let row = |(_, title, over): &(&str, String, OverSeeds)| {
         let spread =
             |spread: &MeanStd, digits: usize| format!("{:.digits$} ± {:.digits$}", spread.mean, spread.std);
         vec![
-            (*title).to_owned(),
+            title.clone(),
             spread(&over.ratio, 4),
             spread(&over.ratio_to_averaging, 4),
             spread(&over.last, 5),

@@ -37,6 +37,7 @@ use crate::{
     swarm::digest::EpisodeDigest,
     train::recipe::Recipe,
     trajectories,
+    tuning::tuned_controllers,
     world::{Environment, Scenario, World as _, flock::Flock},
 };
 
@@ -162,6 +163,9 @@ impl EvalArguments {
         if eval.is_large {
             let limit = counted(LARGE_SWARM_ROBOTS, "robot");
             eprintln!("more than {limit}: evaluates only the expert and the network with online learning");
+        }
+        if self.body.body.is_some() && !eval.is_large {
+            eval.tuned = tuned_controllers(&eval, condition, self.seed)?;
         }
         Ok(eval)
     }

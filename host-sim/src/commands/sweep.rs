@@ -264,7 +264,7 @@ impl SweepArguments {
     /// Returns the page with the chart and all numbers.
     fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &ControllerResult)| Series {
-            name: outcome.title.to_owned(),
+            name: outcome.title.to_string(),
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
@@ -320,7 +320,7 @@ impl SweepArguments {
     /// Returns the chart as a table: one row per value, one column per controller.
     fn ratios(&self, points: &[Point]) -> Vec<Vec<String>> {
         let mut heading = vec![self.parameter.label().to_owned(), "expert's total".to_owned()];
-        heading.extend(compared(points).map(|(_, outcome)| outcome.title.to_owned()));
+        heading.extend(compared(points).map(|(_, outcome)| outcome.title.to_string()));
         let row = |point: &Point| {
             let mut row = vec![point.value.to_string(), format!("{:.1}", point.expert())];
             row.extend(compared(points).map(|(index, _)| format!("{:.3}", point.ratio(index))));

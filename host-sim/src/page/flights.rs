@@ -295,7 +295,7 @@ fn over_swarms(outcome: &ControllerResult, period: f32, curves: &[&[f64]]) -> Se
         })
         .unzip();
     Series {
-        name: outcome.title.into(),
+        name: outcome.title.to_string(),
         color: Some(outcome.name),
         points,
         band: (curves.len() > 1).then_some(band),

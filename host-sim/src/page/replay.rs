@@ -173,7 +173,7 @@ pub fn record<W: Environment>(
         let mut swarm = eval.swarm(controller, &start, 0)?;
         let stop = AtomicBool::new(false);
         let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
-        Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
+        Ok((recorder.recording::<W>(controller.name, &controller.title, &flight), (recorder, flight)))
     };
     // A large swarm uses all threads and much memory, so controllers run one after the other.
     let schedule = if eval.is_large { Schedule::Sequential } else { Schedule::Parallel };

@@ -129,6 +129,11 @@ pub trait Presentation: World {
         Vec::new()
     }
 
+    /// Returns the baselines whose gains are searched for each condition.
+    fn tuned_baselines() -> Vec<TunedBaseline<Self>> {
+        Vec::new()
+    }
+
     /// Returns objects to draw besides robots.
     fn scene_discs(&self, _tick: u32) -> Vec<SceneDisc> {
         Vec::new()
@@ -221,6 +226,52 @@ pub struct Baseline<W: World> {
     pub shown: bool,
     /// Creates the controller for a world at its start.
     pub make: fn(&W, &W::Task) -> SwarmOf<'static, W>,
+}
+
+/// Controller without a network, with parameters that are searched for each condition.
+#[derive(Clone, Debug)]
+pub struct TunedBaseline<W: World> {
+    /// Name in JSON and CSV.
+    pub name: &'static str,
+    /// Name in tables, followed by the parameters.
+    pub title: &'static str,
+    /// Whether the networks' collision guard applies. Only tables with all rows show others.
+    pub guarded: bool,
+    /// Parameter besides the gain, if it has one.
+    pub second: Option<SecondParameter>,
+    /// Creates the controller with these parameters.
+    pub make: fn(&TuningContext<W::Task>, Tuning) -> SwarmOf<'static, W>,
+}
+
+/// Condition that parameters are searched for.
+#[derive(Clone, Copy, Debug)]
+pub struct TuningContext<T> {
+    /// Scenario of the episodes.
+    pub scenario: Scenario,
+    /// Task with its settings.
+    pub task: T,
+    /// Ticks per exchange.
+    pub interval: u32,
+    /// Whether the networks' collision guard applies.
+    pub guarded: bool,
+}
+
+/// Parameter of a tuned baseline besides its gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondParameter {
+    /// Horizon of the prediction of its own commands' effect in seconds.
+    Horizon,
+    /// Gain of the lattice relative to that of the velocities.
+    Lattice,
+}
+
+/// Searched parameters of a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Tuning {
+    /// Gain in 1/s.
+    pub gain: f32,
+    /// The second parameter; 0 without one.
+    pub second: f32,
 }
 
 /// Disc to draw besides robots.

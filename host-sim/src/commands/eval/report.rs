@@ -16,7 +16,7 @@ use crate::{
         comparison::{self, OverSeeds},
         describe_link,
     },
-    controllers::{EXPERT, OFFLINE, ONLINE},
+    controllers::{OFFLINE, ONLINE},
     counters::format_rejections,
     error::Result,
     evaluate::{self, ControllerResult, MeanStd, Summary},
@@ -28,7 +28,7 @@ use crate::{
     },
     profiles::Profile,
     table,
-    world::{Environment, World as _, flock::Flock},
+    world::{Environment, Tuning, World as _, flock::Flock},
 };
 
 /// JSON output.
@@ -47,6 +47,9 @@ pub(super) struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     controllers: BTreeMap<&'static str, &'a Summary>,
+    /// Searched parameters of the tuned baselines.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tuning: BTreeMap<&'static str, Tuning>,
     /// One swarm with delayed actuators.
     #[serde(skip_serializing_if = "Option::is_none")]
     delayed_actuators: Option<Scores>,
@@ -55,7 +58,7 @@ pub(super) struct Output<'a> {
     over_seeds: BTreeMap<&'static str, OverSeeds>,
 }
 
-type SeedRows = [(&'static str, &'static str, OverSeeds)];
+type SeedRows = [(&'static str, String, OverSeeds)];
 
 impl<W: Environment> Evaluation<'_, W> {
     fn is_flocking() -> bool {
@@ -129,11 +132,16 @@ impl<W: Environment> Evaluation<'_, W> {
                 "total, final: {}, summed over the ticks and at the end; mean ± standard deviation over swarms.",
                 W::SCORE
             ),
-            "ratio: total relative to the expert's in the same swarms, ± standard error. Lower is better in every column but closest."
-                .to_owned(),
+            format!(
+                "ratio: total relative to {} in the same swarms, ± standard error. Lower is better in every column but closest.",
+                if self.eval.tuned.is_empty() { "the expert's" } else { "that of tuned averaging over 1 hop" }
+            ),
             "closest: smallest distance between two robots. pairs < 0.1 m: pairs closer than that, counted per tick, per swarm."
                 .to_owned(),
         ];
+        if !self.eval.tuned.is_empty() {
+            lines.push("gain in 1/s, horizon of a prediction, share of a lattice: searched for this condition and body on separate swarms.".into());
+        }
         if Self::is_flocking() {
             lines.push(format!(
                 "The expert sees all robots. All other rows except bounds use only messages within {} m, and the same collision guard.",
@@ -185,6 +193,7 @@ impl<W: Environment> Evaluation<'_, W> {
             seed: self.arguments.seed,
             digest,
             controllers: outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect(),
+            tuning: self.eval.tuned.iter().filter_map(|one| Some((one.name, one.tuning()?))).collect(),
             delayed_actuators: delayed.map(|delayed| delayed.scores),
             over_seeds: over_seeds.iter().map(|(name, _, over)| (*name, over.clone())).collect(),
         }
@@ -214,6 +223,9 @@ impl<W: Environment> Evaluation<'_, W> {
         }
         if !self.faults.is_empty() {
             println!("sealed frames, faults: {}", self.faults);
+        }
+        if let Some(body) = arguments.body.body {
+            println!("body: {body}");
         }
         if arguments.actuator_delay > 0 {
             println!("actuators delayed by {} ms", 10 * arguments.actuator_delay);
@@ -257,7 +269,7 @@ impl<W: Environment> Evaluation<'_, W> {
 fn finding(outcomes: &[ControllerResult], as_trained: bool) -> String {
     let of = |name| evaluate::find(outcomes, name);
     let [Some(offline), Some(online)] = [OFFLINE, ONLINE].map(of) else { return String::new() };
-    let Some(expert) = of(EXPERT) else {
+    let Some((expert, word)) = comparison::reference(outcomes) else {
         let change = 100.0 * (online.summary.total.mean / offline.summary.total.mean - 1.0);
         return format!("Online learning changes the network’s total by <strong>{change:+.1} %</strong>.");
     };
@@ -275,7 +287,7 @@ fn finding(outcomes: &[ControllerResult], as_trained: bool) -> String {
     };
     let figure = |ratio: MeanStd| format!("{:.3}", ratio.mean);
     format!(
-        "Online learning {verdict}: <strong>{}</strong> times the expert’s total as trained, <strong>{}</strong> with learning.",
+        "Online learning {verdict}: <strong>{}</strong> times the {word}’s total as trained, <strong>{}</strong> with learning.",
         figure(trained),
         figure(learning)
     )

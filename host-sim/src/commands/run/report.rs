@@ -35,7 +35,7 @@ impl RunArguments {
     pub(super) fn outcome(result: &RunResult) -> ControllerResult {
         let flights = vec![result.flight.clone()];
         let summary = Summary::of(&flights);
-        ControllerResult { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
+        ControllerResult { name: ONLINE, title: ONLINE_TITLE.into(), shown: true, flights, summary }
     }
 
     pub(super) fn page<W: Environment>(

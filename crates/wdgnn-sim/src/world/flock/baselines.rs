@@ -37,32 +37,42 @@ where
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.preferred.preferred_commands(scene, commands);
-        for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
-            let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
-            let steered = self.task.repulsion(own, others(), command);
-            *command = self.task.avoid_cooperative(own, others(), self.task.saturate(&steered));
-        }
+        guard(&self.task, scene, commands);
         Ok(())
     }
 }
 
-/// Known velocities by robot, each with the tick at which it was true.
-type Known<const D: usize> = Vec<Option<(u32, [f32; D])>>;
+/// Applies repulsion, limit and collision guard to commands.
+pub fn guard<const D: usize>(task: &Flocking<D>, scene: &Scene<'_, Motion<D>>, commands: &mut [[f32; D]])
+where
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Command = [f32; D]>,
+{
+    for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
+        let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
+        let steered = task.repulsion(own, others(), command);
+        *command = task.avoid_cooperative(own, others(), task.saturate(&steered));
+    }
+}
 
 /// Delayed averaging over hops, or flooding.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DelayedAveraging<const D: usize> {
     /// Largest number of hops; `None` for flooding.
     pub hops: Option<u32>,
     /// Length of a tick in seconds.
     pub period: f32,
-    known: Vec<Known<D>>,
+    /// Ticks per exchange.
+    pub interval: u32,
+    /// Velocities that each robot knows of each, robot by robot, and their ages.
+    velocities: Vec<[f32; D]>,
+    /// One more than the exchange at which a velocity was true; 0 for unknown ones.
+    heard: Vec<u32>,
 }
 
 impl<const D: usize> DelayedAveraging<D> {
     /// Creates a controller that has heard nothing yet.
     pub fn new(hops: Option<u32>, period: f32) -> Self {
-        Self { hops, period, known: Vec::new() }
+        Self { hops, period, interval: 1, velocities: Vec::new(), heard: Vec::new() }
     }
 
     /// Computes the preferred commands for one hop, from the neighbors' current velocities.
@@ -82,46 +92,52 @@ impl<const D: usize> DelayedAveraging<D> {
         }));
     }
 
-    /// Updates each robot's knowledge: neighbors' states, and what these knew one tick before.
-    fn hear(&mut self, scene: &Scene<'_, Motion<D>>) {
+    /// Updates each robot's knowledge: neighbors' states, and what these knew one exchange before.
+    fn hear(&mut self, scene: &Scene<'_, Motion<D>>, now: u32) {
         let robots = scene.states.len();
-        self.known.resize_with(robots, || vec![None; robots]);
-        let fresh = |robot: usize| Some((scene.tick, scene.states[robot].velocity));
-        let before = &self.known;
-        let now: Vec<Known<D>> = (0..robots)
-            .map(|robot| {
-                let mut known = before[robot].clone();
-                for &other in scene.links.of(robot) {
-                    for (known, told) in known.iter_mut().zip(&before[other as usize]) {
-                        if told.map(|(tick, _)| tick) > known.map(|(tick, _)| tick) {
-                            *known = *told;
-                        }
+        self.velocities.resize(robots * robots, [0.0; D]);
+        self.heard.resize(robots * robots, 0);
+        let (velocities, heard) = (self.velocities.clone(), self.heard.clone());
+        for robot in 0..robots {
+            let own = robot * robots..(robot + 1) * robots;
+            let (known, since) = (&mut self.velocities[own.clone()], &mut self.heard[own]);
+            for &other in scene.links.of(robot) {
+                let told = other as usize * robots..(other as usize + 1) * robots;
+                let told = velocities[told.clone()].iter().zip(&heard[told]);
+                for ((known, since), (velocity, heard)) in known.iter_mut().zip(&mut *since).zip(told) {
+                    if heard > since {
+                        (*known, *since) = (*velocity, *heard);
                     }
                 }
-                for &other in scene.links.of(robot) {
-                    known[other as usize] = fresh(other as usize);
-                }
-                known[robot] = fresh(robot);
-                known
-            })
-            .collect();
-        self.known = now;
+            }
+            for other in scene.links.of(robot).iter().map(|other| *other as usize).chain([robot]) {
+                (known[other], since[other]) = (scene.states[other].velocity, now);
+            }
+        }
     }
 }
 
 impl<const D: usize> Preference<D> for DelayedAveraging<D> {
     fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
-        if self.hops == Some(1) {
+        if self.hops == Some(1) && self.interval == 1 {
             self.at_once(scene, preferred);
             return;
         }
-        self.hear(scene);
-        // A state that traveled h hops is h − 1 ticks old.
-        let oldest = self.hops.map_or(0, |hops| (scene.tick + 1).saturating_sub(hops));
+        let (now, robots) = (scene.tick / self.interval + 1, scene.states.len());
+        if scene.tick.is_multiple_of(self.interval) {
+            self.hear(scene, now);
+        } else {
+            for (robot, motion) in scene.states.iter().enumerate() {
+                self.velocities[robot * robots + robot] = motion.velocity;
+            }
+        }
+        // A state that traveled h hops is h − 1 exchanges old.
+        let oldest = self.hops.map_or(1, |hops| (now + 1).saturating_sub(hops).max(1));
+        let known = self.velocities.chunks_exact(robots).zip(self.heard.chunks_exact(robots));
         preferred.clear();
-        preferred.extend(scene.states.iter().zip(&self.known).map(|(motion, known)| {
+        preferred.extend(scene.states.iter().zip(known).map(|(motion, (velocities, heard))| {
             let (mut sum, mut count) = ([0.0; D], 0.0);
-            for (_, velocity) in known.iter().flatten().filter(|(tick, _)| *tick >= oldest) {
+            for (velocity, _) in velocities.iter().zip(heard).filter(|(_, heard)| **heard >= oldest) {
                 sum.iter_mut().zip(velocity).for_each(|(sum, v)| *sum += v);
                 count += 1.0;
             }

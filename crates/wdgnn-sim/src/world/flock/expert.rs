@@ -29,7 +29,7 @@ pub trait Preference<const D: usize>: Send {
 const AVOIDANCE_METRES: f32 = 1.0;
 
 /// Gain of the expert without a potential: that of the expert among fifty robots.
-const VELOCITY_GAIN: f64 = 50.0;
+pub const VELOCITY_GAIN: f64 = 50.0;
 
 /// Expert of the paper (eq. `optimalController`).
 ///

@@ -7,7 +7,9 @@ pub mod central_rule;
 pub mod dynamics;
 pub mod expert;
 pub mod motion;
+pub mod olfati_saber;
 pub mod start;
+pub mod tuned;
 pub mod world;
 
 pub use self::{

@@ -18,7 +18,7 @@ use super::{
     dynamics::{ModelMismatch, SwarmDynamics},
     expert::Expert,
     motion::{place, step, variation},
-    start,
+    start, tuned,
 };
 use crate::{
     error::{Error, Result},
@@ -30,7 +30,7 @@ use crate::{
     scene::{CentralRule, StateLayout},
     shapes::Shapes,
     world::{
-        Adjoint, Baseline, Presentation, Scenario, SwarmOf, Training, TrainingConfig, World,
+        Adjoint, Baseline, Presentation, Scenario, SwarmOf, Training, TrainingConfig, TunedBaseline, World,
         body_needs_flocking,
     },
 };
@@ -234,6 +234,10 @@ where
 
     fn baselines() -> Vec<Baseline<Self>> {
         baselines::baselines()
+    }
+
+    fn tuned_baselines() -> Vec<TunedBaseline<Self>> {
+        tuned::tuned_baselines()
     }
 }
 
