@@ -127,7 +127,7 @@ python() {
 # Tests of the camera's programs on images of the example `render`.
 tracker() {
   build
-  RENDER=$(realpath "$programs/examples/render") tools/test.sh
+  RENDER=$(realpath "$programs/examples/render") HOST_SIM=$(realpath "$programs/host-sim") tools/test.sh
 }
 
 # Every processor that the robot's crates are made for.

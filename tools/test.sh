@@ -4,6 +4,7 @@
 #   tools/test.sh [ARGUMENTS OF PYTEST]
 #
 # RENDER is the example `render` of wdgnn-camera; without it, cargo builds it.
+# HOST_SIM is `host-sim`; without it, the loop with simulated robots is not tested.
 set -euo pipefail
 cd "$(dirname "$0")"
 

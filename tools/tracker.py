@@ -31,6 +31,7 @@ cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 from tracking import UsageError, calibrate, printing  # noqa: E402
 from tracking.eye import Eye  # noqa: E402
+from tracking.gateway import START, STOP, Gateway  # noqa: E402
 from tracking.geometry import Calibration, Shape  # noqa: E402
 from tracking.leader import MouseLeader, PathLeader  # noqa: E402
 from tracking.markers import Detector  # noqa: E402
@@ -113,11 +114,14 @@ def run_track(options: argparse.Namespace) -> None:
         video = VideoRecorder(options.video) if options.video else None
         if video:
             files.callback(video.close)
+        gateway = Gateway(options.gateway, options.latency / 1e3) if options.gateway else None
         window = Window(calibration, mouse) if options.window else None
         for frame in open_source(options.source, calibration.lens.size, options.exposure):
             robots = eye.process(frame)
             images += 1
             leader = path.at(frame.time) if path else mouse.at(frame.time)
+            if gateway:
+                gateway.send(robots, leader, time.monotonic() - frame.time if frame.live else 0.0)
             if table:
                 table.write(frame.time, robots)
             if lines:
@@ -135,6 +139,8 @@ def run_track(options: argparse.Namespace) -> None:
                     video.write(picture)
                 if window and not window.show(picture):
                     break
+                if window and gateway:
+                    gateway.command = {"s": START, " ": STOP}.get(window.key, gateway.command)
     seconds = time.monotonic() - began
     rejected = ", ".join(f"{count} {reason}" for reason, count in sorted(eye.tracks.rejected.items())) or "none"
     print(
@@ -237,6 +243,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         run_track,
         "Reports the poses of robots.",
         "  tracker.py track camera.json --source webcam:0 --robots 10 --window --video run.mp4 --csv run.csv\n"
+        "  tracker.py track camera.json --source webcam:0 --robots 10 --window --gateway /dev/ttyACM0\n"
         "  tracker.py track camera.json --source images --json -\n"
         "  render robots poses.csv --pipe | tracker.py track camera.json --source pipe:- --csv -",
     )
@@ -250,6 +257,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     option(each, "--csv", "write poses and velocities; `-` is the standard output", metavar="FILE")
     option(each, "--json", "write one JSON object per image; `-` is the standard output", metavar="FILE")
     option(each, "--video", "record the picture with its drawings", metavar="MP4")
+    option(each, "--gateway", "send poses to the gateway at a serial port; s starts the swarm, space stops it", metavar="PORT")
+    length = "time from the exposure to the arrival of an image; robots learn the rest"
+    option(each, "--latency", length, 100.0, type=float, metavar="MS")
     option(each, "--images", "record the camera's images, for --source", metavar="FOLDER")
     return parser.parse_args(arguments)
 

@@ -2,16 +2,8 @@
 
 #![cfg(feature = "emulated")]
 
-use std::fs;
-
 use nrf52_emulator::devices::MotorProtocol;
-use nrf52_emulator::{
-    air::SECOND,
-    image::elf_symbol,
-    peripherals::radio::Frame,
-    pins::{Circuit, Pin},
-    reset_reason,
-};
+use nrf52_emulator::{air::SECOND, peripherals::radio::Frame, pins::Pin, reset_reason};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
@@ -79,9 +71,9 @@ fn stops_after(swarm: &mut Swarm<'_>, robot: usize) -> f64 {
 }
 
 fn press(swarm: &mut Swarm<'_>, robot: usize, button: Pin) {
-    swarm.air.stations[robot].chip.pins().connect(button, Circuit::Low);
+    swarm.press(robot, button, true);
     swarm.run_until(swarm.seconds() + 0.1).unwrap();
-    swarm.air.stations[robot].chip.pins().connect(button, Circuit::PullUp);
+    swarm.press(robot, button, false);
 }
 
 /// Checks that each robot has done what its native twin does.
@@ -106,16 +98,10 @@ fn ten_robots_flock_on_their_motor_boards_as_native_twins_do() {
     let figures = swarm.figures(START);
     assert!(figures.flock_after.is_some_and(|after| after < 9.0), "{figures:?}");
     assert!(figures.deviation < 1.6 && figures.nearest > 0.115 && figures.at_walls == 0.0, "{figures:?}");
-    let image = fs::read(&*ROBOT).unwrap();
-    let [end, start] = ["_stack_end", "_stack_start"].map(|name| elf_symbol(&image, name).unwrap());
-    let stack = swarm.air.stations[..10].iter().map(|station| station.chip.stack_used(end, start)).max();
+    let stack = swarm.stack_bytes();
     let size = footprint(&ROBOT);
     assert!(size.flash() <= 80 * 1024, "{} bytes of flash", size.flash());
-    assert!(
-        size.ram() <= 24 * 1024 && stack <= Some(12 * 1024),
-        "{} bytes and {stack:?} of stack",
-        size.ram()
-    );
+    assert!(size.ram() <= 24 * 1024 && stack <= 12 * 1024, "{} bytes and {stack} of stack", size.ram());
     for robot in 0..10 {
         assert!(resets(&swarm, robot).is_empty(), "robot {robot}");
         let motors = swarm.devices[robot].motors();

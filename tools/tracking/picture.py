@@ -54,6 +54,8 @@ class Window:
 
     def __init__(self, calibration: Calibration, mouse: MouseLeader) -> None:
         self.calibration, self.mouse = calibration, mouse
+        #: Key that was pressed last.
+        self.key = ""
         try:
             cv2.namedWindow(TITLE)
             cv2.setMouseCallback(TITLE, self.on_mouse)
@@ -67,7 +69,9 @@ class Window:
     def show(self, picture: np.ndarray) -> bool:
         """Shows a picture. Returns whether the user wants to go on."""
         cv2.imshow(TITLE, picture)
-        return cv2.waitKey(1) & 0xFF not in (ord("q"), ord("Q"), 27)
+        key = cv2.waitKey(1)
+        self.key = chr(key & 0xFF) if key >= 0 else ""
+        return self.key not in ("q", "Q", "\x1b")
 
 
 def move_leader(mouse: MouseLeader, event: int, point: np.ndarray) -> None:

@@ -31,6 +31,8 @@ class Frame:
     gray: np.ndarray
     #: Seconds. A webcam's are those of the arrival of the image on the clock `time.monotonic`.
     time: float
+    #: Whether the image comes from a camera, which does not wait.
+    live: bool = False
 
 
 class Source:
@@ -141,7 +143,7 @@ class Webcam(Source):
             now = time.monotonic()
             with self.arrived:
                 if good:
-                    self.newest = Frame(gray(image), now)
+                    self.newest = Frame(gray(image), now, live=True)
                 self.ended = not good
                 self.arrived.notify()
 

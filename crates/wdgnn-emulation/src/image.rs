@@ -54,6 +54,8 @@ pub struct Settings<'a> {
     pub rekeyed: bool,
     /// Whether to build a gateway instead of a robot.
     pub gateway: bool,
+    /// Whether the robot has wheels and a camera.
+    pub buggy: bool,
 }
 
 /// Checks that rustc has the processor's target.
@@ -78,11 +80,17 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         PACKAGE => settings.package,
         // An external package has one program with the package's name.
         "robot" if settings.package != PACKAGE => settings.package,
+        "robot" if settings.gateway && settings.buggy => "pose_gateway",
         "robot" if settings.gateway => "gateway",
         word => word,
     }));
     if let Some(board) = settings.board {
-        let features = format!("{board}{}", if settings.gateway { ",gateway" } else { "" });
+        let kind = match settings {
+            Settings { buggy: true, .. } => ",buggy",
+            Settings { gateway: true, .. } => ",gateway",
+            _ => "",
+        };
+        let features = format!("{board}{kind}");
         cargo.args(FOR_BOARD.split(' ')).arg(features);
     }
     if !stderr().is_terminal() {

@@ -1,5 +1,6 @@
 //! `host-sim run`: one swarm of robots with the code of the firmware, in this process or emulated.
 
+mod buggies;
 mod chips;
 mod gateway;
 mod report;
@@ -11,7 +12,7 @@ use clap::Args;
 use nrf52_emulator::Part;
 use wdgnn_link::security::key::Key;
 
-use self::{chips::ChipArguments, gateway::GatewayArguments};
+use self::{buggies::BuggyArguments, chips::ChipArguments, gateway::GatewayArguments};
 use super::{
     conditions::ConditionArguments, invocation::Invocation, models::ModelArguments, output::OutputArguments,
     recordings::RecordArguments, scenario::ScenarioArguments,
@@ -40,6 +41,10 @@ pub enum Target {
     Native,
     /// QEMU with the firmware image.
     Qemu,
+    /// This process, with two wheels under a camera.
+    Buggy,
+    /// Emulated micro:bits with two wheels under a camera.
+    MicrobitBuggy,
     /// An emulated nRF52 with the image that boards run, register by register.
     Chip(Part),
 }
@@ -51,9 +56,11 @@ impl FromStr for Target {
         match text {
             "native" => Ok(Self::Native),
             "qemu" => Ok(Self::Qemu),
+            "buggy" => Ok(Self::Buggy),
+            "microbit-buggy" => Ok(Self::MicrobitBuggy),
             "nrf52840" => Ok(Self::Chip(Part::Nrf52840)),
             "nrf52833" => Ok(Self::Chip(Part::Nrf52833)),
-            _ => Err("native, qemu, nrf52840 or nrf52833".into()),
+            _ => Err("native, qemu, nrf52840, nrf52833, buggy or microbit-buggy".into()),
         }
     }
 }
@@ -71,13 +78,16 @@ impl FromStr for Target {
                   host-sim run --robots 10 --profile dot154 --key swarm.key --fault forge=5 --fault replay=50\n  \
                   host-sim run --target nrf52840 --robots 10 --key swarm.key --ticks 500\n  \
                   host-sim run --target nrf52840 --robots 10 --key swarm.key --ticks 500 --fault rekey=50-300 --fault expel=3\n  \
+                  host-sim run --target microbit-buggy --robots 10 --video run.mp4\n  \
+                  host-sim run --target buggy --camera ideal --starts 30 --ticks 6000\n  \
                   host-sim run --gateway /dev/ttyACM0 --robots 10 --real 5-9 --key swarm.key --ticks 6000")]
 pub struct RunArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
     #[command(flatten)]
     pub model: ModelArguments,
-    /// Target: native, qemu, nrf52840 or nrf52833 (with --profile dot154).
+    /// Target: native, qemu, nrf52840 or nrf52833 (with --profile dot154); buggy or microbit-buggy (two wheels under a camera,
+    /// in this process or on chips).
     #[arg(long, default_value = "native", help_heading = TARGET)]
     target: Target,
     #[command(flatten)]
@@ -105,6 +115,8 @@ pub struct RunArguments {
     gateway: GatewayArguments,
     #[command(flatten)]
     chips: ChipArguments,
+    #[command(flatten)]
+    buggies: BuggyArguments,
     #[command(flatten)]
     faults: FaultArguments,
 }
@@ -139,6 +151,7 @@ impl RunArguments {
         match self.target {
             _ if self.gateway.is_given() => self.run_with_real_robots::<W>(&setup),
             Target::Chip(part) => self.run_on_chips::<W>(part, &setup),
+            Target::Buggy | Target::MicrobitBuggy => self.run_buggies(&setup),
             Target::Native | Target::Qemu => self.run_simulated::<W>(&setup),
         }
     }
@@ -166,7 +179,9 @@ impl RunArguments {
         match self.target {
             Target::Chip(_) => resolved.without("profile").with_default("profile", self.profile().name()),
             // Options for chips only.
-            Target::Native | Target::Qemu => resolved.without("power-on-spread"),
+            Target::Native | Target::Qemu | Target::Buggy | Target::MicrobitBuggy => {
+                resolved.without("power-on-spread")
+            }
         }
     }
 

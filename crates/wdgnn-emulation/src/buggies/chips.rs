@@ -150,6 +150,7 @@ pub struct Swarm<'w> {
     eye: Box<dyn Eye>,
     random: ChaCha8Rng,
     rtt: [Option<Rtt>; 2],
+    stack: Option<(u32, u32)>,
     /// Log of each robot and of the gateway.
     pub logs: Vec<Vec<u8>>,
     line: Vec<u8>,
@@ -215,6 +216,7 @@ impl<'w> Swarm<'w> {
             eye,
             random,
             rtt,
+            stack: image::elf_symbol(&robot, "_stack_end").zip(image::elf_symbol(&robot, "_stack_start")),
             line: vec![],
             status: None,
             moments: vec![],
@@ -236,6 +238,19 @@ impl<'w> Swarm<'w> {
     /// Gives the twins the swarm's key.
     pub fn set_key(&mut self, key: &Key) {
         self.twins.iter_mut().for_each(|twin| twin.set_key(key));
+    }
+
+    /// Presses or releases a button of a chip; the gateway is the one behind the robots.
+    pub fn press(&mut self, chip: usize, button: Pin, is_pressed: bool) {
+        let circuit = if is_pressed { Circuit::Low } else { Circuit::PullUp };
+        self.air.stations[chip].chip.pins().connect(button, circuit);
+    }
+
+    /// Largest stack of a robot in bytes.
+    pub fn stack_bytes(&self) -> u32 {
+        let robots = &self.air.stations[..self.bodies.len()];
+        let used = |(end, start)| robots.iter().map(|station| station.chip.stack_used(end, start)).max();
+        self.stack.and_then(used).unwrap_or_default()
     }
 
     /// Twins of the robots.

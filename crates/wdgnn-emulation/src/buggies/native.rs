@@ -11,10 +11,8 @@ use wdgnn_drive::{
     buggy::Settings,
     guidance::Arena,
 };
-use wdgnn_link::{
-    frames::{PoseFrame, PoseHeader, poses::Pose},
-    security::key::Key,
-};
+use wdgnn_link::security::key::Key;
+use wdgnn_protocol::tracker::decode_image;
 use wdgnn_robot::{
     control_loop,
     onboard::BUFFER_LEN,
@@ -26,7 +24,7 @@ use wdgnn_sim::{
 };
 
 use super::{
-    camera::{Camera, Exposures, Sighting},
+    eye::Eye,
     floor::{Body, Chassis},
     score::{Figures, Moment, distance},
     twin::{IdealMotors, native},
@@ -37,6 +35,8 @@ use crate::{chips::twin::NativeTwin, error::Result};
 const TICK: f64 = 0.01;
 /// Ticks between two messages of a robot.
 const EXCHANGE: u32 = 10;
+/// Time from the end of a message to the tick that uses it, at least, in seconds.
+const SENDING: f64 = 0.008;
 /// Speed of the law in m/s, and the rate at which it aligns, per second.
 const CRUISE: f32 = 0.15;
 const LAW_GAIN: f32 = 4.0;
@@ -46,7 +46,6 @@ const LAW_GAIN: f32 = 4.0;
 pub struct Conditions {
     pub robots: usize,
     pub seconds: f64,
-    pub camera: Camera,
     /// Largest difference of a wheel from the mean.
     pub unequal: f64,
     /// Share of lost messages.
@@ -54,24 +53,12 @@ pub struct Conditions {
     pub learning: bool,
     /// Second in which robot 0 stops forever.
     pub dies: Option<f64>,
-    /// Second in which the camera fails.
-    pub blind: Option<f64>,
     pub seed: u64,
 }
 
 impl Default for Conditions {
     fn default() -> Self {
-        Self {
-            robots: 10,
-            seconds: 60.0,
-            camera: Camera::default(),
-            unequal: 0.05,
-            loss: 0.05,
-            learning: true,
-            dies: None,
-            blind: None,
-            seed: 1,
-        }
+        Self { robots: 10, seconds: 60.0, unequal: 0.05, loss: 0.05, learning: true, dies: None, seed: 1 }
     }
 }
 
@@ -191,21 +178,14 @@ impl<'a> Ports<Motion, [f32; 2]> for NativePorts<'a> {
     }
 }
 
-/// Image as robots receive it.
-fn frame(seen: &[Sighting]) -> PoseFrame {
-    let mut frame = PoseFrame::new(PoseHeader::default());
-    for (robot, position, heading) in seen {
-        let heading = (heading / core::f64::consts::TAU * 65_536.0).round() as i64 as i16;
-        frame.push(*robot, &Pose { position: position.map(|at| at as f32), heading });
-    }
-    frame
-}
-
-/// Runs a swarm.
+/// Runs a swarm. `progress` is called at each tick and may end the run.
 ///
 /// # Errors
-/// The weight file has another task.
-pub fn run(conditions: &Conditions, controller: &Controller<'_, '_>) -> Result<(Figures, Vec<Moment>)> {
+/// The weight file has another task, or the tracker ended.
+pub fn run(
+    conditions: &Conditions, controller: &Controller<'_, '_>, eye: &mut dyn Eye,
+    mut progress: impl FnMut() -> Result,
+) -> Result<(Figures, Vec<Moment>)> {
     let arena = Settings::MAQUEEN.arena;
     let mut random = generator(conditions.seed, Purpose::Testing, 0);
     let mut bodies = scattered(conditions, &arena, &mut random);
@@ -217,16 +197,18 @@ pub fn run(conditions: &Conditions, controller: &Controller<'_, '_>) -> Result<(
             Ok(robot)
         })
         .collect::<Result<Vec<_>>>()?;
-    let (mut exposures, mut moments) = (Exposures::default(), vec![]);
+    let (mut messages, mut moments) = (VecDeque::new(), vec![]);
     for tick in 0..(conditions.seconds / TICK) as u32 {
         let now = f64::from(tick) * TICK;
-        let blind = conditions.blind.is_some_and(|at| now >= at);
         let dead = conditions.dies.is_some_and(|at| now >= at);
-        let image = conditions.camera.look(now, &bodies, &mut exposures, &mut random);
-        if let Some((_, seen)) = image.filter(|_| !blind) {
-            let frame = frame(&seen);
+        progress()?;
+        messages.extend(eye.look(now, &bodies)?);
+        while let Some((at, mut message)) = messages.pop_front_if(|(at, _)| *at + SENDING <= now) {
+            message.pop();
+            let Some((_, frame)) = decode_image(&mut message) else { continue };
+            let age = 1.0e-4 * f64::from(frame.header.age.get()) + now - at;
             for robot in &mut robots {
-                robot.car.see(&frame, conditions.camera.stated_latency as f32);
+                robot.car.see(&frame, age as f32);
             }
         }
         for (id, robot) in robots.iter_mut().enumerate() {
@@ -261,17 +243,22 @@ pub fn run(conditions: &Conditions, controller: &Controller<'_, '_>) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buggies::score::CONTACT;
+    use crate::buggies::{camera::Camera, eye::IdealEye, score::CONTACT};
 
-    fn runs(conditions: Conditions) -> Vec<Figures> {
-        [1, 2, 3]
-            .map(|seed| run(&Conditions { seed, seconds: 30.0, ..conditions }, &Controller::Law).unwrap().0)
-            .to_vec()
+    fn run_law(conditions: &Conditions, camera: Camera, fails: f64) -> (Figures, Vec<Moment>) {
+        let mut eye = IdealEye::new(camera, 0.0, conditions.seed);
+        eye.fails = fails;
+        run(conditions, &Controller::Law, &mut eye, || Ok(())).unwrap()
+    }
+
+    fn runs(conditions: Conditions, camera: Camera) -> Vec<Figures> {
+        let run = |seed| run_law(&Conditions { seed, seconds: 30.0, ..conditions }, camera, f64::INFINITY).0;
+        [1, 2, 3].map(run).to_vec()
     }
 
     #[test]
     fn scattered_robots_flock_without_contacts() {
-        for figures in runs(Conditions::default()) {
+        for figures in runs(Conditions::default(), Camera::default()) {
             assert!(figures.flock_after.is_some_and(|after| after < 9.0), "{figures:?}");
             assert!(
                 figures.deviation < 1.6 && figures.speed > 0.13 && figures.connected > 0.98,
@@ -284,24 +271,22 @@ mod tests {
     #[test]
     fn unequal_wheels_and_an_unknown_latency_are_learned() {
         let unequal = Conditions { unequal: 0.2, ..Conditions::default() };
-        let without = runs(Conditions { learning: false, ..unequal });
-        for (with, without) in runs(unequal).iter().zip(without) {
+        let without = runs(Conditions { learning: false, ..unequal }, Camera::default());
+        for (with, without) in runs(unequal, Camera::default()).iter().zip(without) {
             assert!(with.deviation < without.deviation / 3.0, "{with:?} {without:?}");
         }
-        let camera = Camera { latency: 0.15, ..Camera::default() };
-        for figures in runs(Conditions { camera, ..Conditions::default() }) {
+        for figures in runs(Conditions::default(), Camera { latency: 0.15, ..Camera::default() }) {
             assert!(figures.deviation < 1.6 && figures.nearest > 0.115, "{figures:?}");
         }
     }
 
     #[test]
     fn a_dead_robot_is_avoided_and_a_dead_camera_stops_all() {
-        for figures in runs(Conditions { dies: Some(10.0), ..Conditions::default() }) {
+        for figures in runs(Conditions { dies: Some(10.0), ..Conditions::default() }, Camera::default()) {
             assert!(figures.nearest > CONTACT, "{figures:?}");
         }
-        let (_, moments) =
-            run(&Conditions { blind: Some(10.0), seconds: 12.0, ..Conditions::default() }, &Controller::Law)
-                .unwrap();
+        let conditions = Conditions { seconds: 12.0, ..Conditions::default() };
+        let (_, moments) = run_law(&conditions, Camera::default(), 10.0);
         let stands = moments.iter().position(|moment| moment.seconds > 10.0 && moment.speed < 0.005);
         let after = stands.map(|tick| moments[tick].seconds - 10.0);
         assert!(after.is_some_and(|after| after < 0.5), "{after:?}");

@@ -90,6 +90,25 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Each figure at a rank of several runs: 0 is the best, the last the worst.
+    pub fn ranked(runs: &[Self], rank: usize) -> Self {
+        let at = |value: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = runs.iter().map(value).collect();
+            values.sort_by(f64::total_cmp);
+            values.get(rank).copied().unwrap_or(f64::NAN)
+        };
+        let after = at(|run| run.flock_after.unwrap_or(f64::INFINITY));
+        Self {
+            flock_after: after.is_finite().then_some(after),
+            order: -at(|run| -run.order),
+            deviation: at(|run| run.deviation),
+            speed: -at(|run| -run.speed),
+            connected: -at(|run| -run.connected),
+            nearest: -at(|run| -run.nearest),
+            at_walls: at(|run| run.at_walls),
+        }
+    }
+
     /// Figures of moments at equal intervals.
     pub fn of(moments: &[Moment]) -> Self {
         let interval = moments.get(1).map_or(0.0, |second| second.seconds - moments[0].seconds);

@@ -231,7 +231,7 @@ impl Vehicle {
         });
         let epoch = robot.link().security().key_epoch();
         self.telemetry.set_status(Status::new(report, number, radio.synchronized(), turn, epoch));
-        // Nobody may listen.
+        // The line may be unconnected.
         let _ = self.telemetry.act(&self.car.duties());
     }
 }

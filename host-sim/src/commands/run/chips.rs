@@ -175,6 +175,7 @@ impl ChipArguments {
 impl RunArguments {
     /// Rejects options and faults that emulated boards do not support.
     fn check_on_chips<W: Environment>(&self, faults: &Faults) -> Result {
+        self.buggies.check_unused()?;
         let ChipArguments { serial_ports, gateway_chip, .. } = &self.chips;
         let is_other =
             |fault: &Fault| !FAULTS_OF_BOARDS.contains(&fault.key) && fault.value(faults).is_some();
@@ -233,6 +234,7 @@ impl RunArguments {
                 board: Some(feature),
                 rekeyed: told.personal,
                 gateway: false,
+                buggy: false,
             })?
         };
         let gateway = gateway_chip.then(|| gateway_image(feature)).transpose()?;

@@ -129,6 +129,7 @@ impl RunArguments {
         let Setup { condition, faults, model, key } = setup;
         let Some(port) = &self.gateway.gateway else { return Ok(()) };
         self.chips.check_unused()?;
+        self.buggies.check_unused()?;
         if self.target != Target::Native || self.compare || self.image.is_some() || self.log {
             return Err(Error::usage(
                 "--gateway cannot be combined with --target, --compare, --image or --log: leave them out",

@@ -91,6 +91,7 @@ impl RunArguments {
     /// Rejects options that native robots and robots in QEMU do not support.
     fn check_simulated(&self, faults: &Faults, robots: usize) -> Result {
         self.chips.check_unused()?;
+        self.buggies.check_unused()?;
         if self.is_packed(robots) && !faults.settings().is_empty() {
             return Err(Error::usage(format!(
                 "--robots must be at most 65536 with faults, the number of addresses, got {robots}"
@@ -125,6 +126,7 @@ impl RunArguments {
             board: None,
             rekeyed: faults.rekey.is_some() || faults.peer_auth,
             gateway: false,
+            buggy: false,
         })
     }
 
