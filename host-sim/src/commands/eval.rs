@@ -253,7 +253,7 @@ impl<W: Environment> Evaluation<'_, W> {
     fn realize(&mut self, count: usize) -> Result<Vec<ControllerResult>> {
         let stop = stop_on_interrupt()?;
         let recipe = self.arguments.recipe.recipe.unwrap_or_else(Recipe::<W>::usual);
-        let epochs = count * Architecture::ALL.len() * Recipe::<W>::named(recipe)?.epochs;
+        let epochs = count * Architecture::ALL.len() * Recipe::<W>::named(recipe, W::default())?.epochs;
         let bar = progress::bar(epochs as u64, "training");
         let mut realizations = Vec::with_capacity(count);
         for seed in (self.arguments.seed..).take(count) {

@@ -60,7 +60,7 @@ impl BodyArguments {
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = NETWORK)]
 pub struct RecipeArguments {
-    /// Recipe of the supplied flocking networks: through, ours or paper [default: through].
+    /// Recipe of the supplied flocking networks: through or paper [default: through].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
 }
@@ -90,10 +90,8 @@ impl ModelArguments {
     /// Returns the supplied flocking networks. Small radios have a WD-GNN only.
     fn flocking(recipe: RecipeName, profile: Profile) -> Result<Vec<ModelFile>> {
         match (profile, recipe) {
-            (Profile::Exact, RecipeName::Ours | RecipeName::Through | RecipeName::Paper) => {
-                models::all(recipe)
-            }
-            (_, RecipeName::Ours | RecipeName::Through) => Ok(vec![models::for_profile(recipe, profile)?]),
+            (Profile::Exact, RecipeName::Through | RecipeName::Paper) => models::all(recipe),
+            (_, RecipeName::Through) => Ok(vec![models::for_profile(profile)?]),
             (profile, recipe) => Err(Error::usage(format!(
                 "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
                 recipe.name(),

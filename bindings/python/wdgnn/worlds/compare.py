@@ -141,7 +141,7 @@ def compare(
 
     >>> rows = compare(Condition("point", robots=5, seeds=[1, 2], seconds=0.5), laws=["averaging"])
     >>> [row.title.split(",")[0] for row in rows]
-    ['averaging', 'through-wd-gnn', 'through-wd-gnn']
+    ['averaging', 'flocking-wd-gnn', 'flocking-wd-gnn']
     """
     options = {"profile": profile, "radius": condition.radius}
     models = [Swarm(robots=2, model=model, **options).model for model in weights]

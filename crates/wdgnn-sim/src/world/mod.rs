@@ -166,7 +166,7 @@ pub trait Training: World {
     }
 
     /// Returns the training configuration of a recipe; `None` if the world does not support it.
-    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
+    fn training_config(&self, recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
         (recipe != RecipeName::Paper).then(|| TrainingConfig {
             task: Self::default_task(),
             scale: Scale::Closed,
