@@ -26,6 +26,7 @@ const FILES: &[(&str, &[u8])] = files![
     "flocking-dot154",
     "flocking-dot154-10hz",
     "flocking-espnow",
+    "quadrotor-wd-gnn",
     "paper-wd-gnn",
     "paper-gnn",
     "paper-graph-filter",

@@ -137,7 +137,8 @@ impl EvalArguments {
         if self.model.profile != Profile::Exact || faults.is_some() {
             self.model.profile.check_robots(condition.robots)?;
         }
-        let mut eval = EvalConfig { world, ..self.model.eval::<W>(self.recipe.recipe)? };
+        let mut eval = self.model.eval(&world, self.recipe.recipe)?;
+        eval.world = world;
         if self.actuator_delay > 0 {
             let world = (&mut eval.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;

@@ -67,14 +67,16 @@ pub struct RecipeArguments {
 
 impl ModelArguments {
     /// Returns the supplied networks of a task, with `--model` replacing the network of its architecture.
-    pub fn eval<W: Environment>(&self, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
-        let profile = self.profile;
+    pub fn eval<W: Environment>(&self, world: &W, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
+        let (profile, own) = (self.profile, world.own_model(self.profile));
+        let has_body = own.as_ref().is_ok_and(|own| own.weights().header.lag > 0.0);
         let models = match recipe {
+            None if has_body => own.into_iter().collect(),
             _ if W::NAME == Flock::<2>::NAME => {
                 Self::flocking(recipe.unwrap_or(RecipeName::Through), profile)?
             }
             Some(_) => return Err(Error::usage(format!("--recipe needs --task flocking, got {}", W::NAME))),
-            None => W::model(profile).into_iter().collect(),
+            None => own.into_iter().collect(),
         };
         let mut eval = EvalConfig::<W>::of(models, profile);
         if recipe == Some(RecipeName::Paper) {
@@ -101,8 +103,8 @@ impl ModelArguments {
     }
 
     /// Returns the WD-GNN of `--model`, or the supplied one.
-    pub fn wd_gnn<W: Environment>(&self) -> Result<ModelFile> {
-        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
+    pub fn wd_gnn<W: Environment>(&self, world: &W) -> Result<ModelFile> {
+        self.model.as_ref().map_or_else(|| world.own_model(self.profile), |path| ModelFile::load(path))
     }
 }
 

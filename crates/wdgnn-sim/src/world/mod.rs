@@ -116,6 +116,11 @@ pub trait Presentation: World {
         )))
     }
 
+    /// Returns the shipped network for a profile and this world's body. The default ignores the body.
+    fn own_model(&self, profile: Profile) -> Result<ModelFile> {
+        Self::model(profile)
+    }
+
     /// Returns a second network of the task, for swarms with two models.
     fn other_model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
