@@ -45,7 +45,7 @@ mod selected {
 
     /// Configuration that trusts all messages.
     pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
-        config.with_trust(TrustAll)
+        config.with(|model| model, TrustAll)
     }
 
     /// Security of the link.
