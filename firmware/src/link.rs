@@ -90,7 +90,7 @@ mod selected {
         #[cfg(not(feature = "buggy"))]
         let config = config.robust();
         #[cfg(feature = "buggy")]
-        let config = config.with_trust(wdgnn_robot::config::TrustAll);
+        let config = config.with(|model| model, wdgnn_robot::config::TrustAll);
         config
     }
 
