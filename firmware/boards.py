@@ -14,6 +14,7 @@ with the name of the board. Its board.json has these keys:
     runner        command that starts an image, if not probe-rs; the image's path is appended
     budget        maximum bytes of flash and static RAM of a robot image
     gateway_budget    maximum bytes of flash and static RAM of a gateway image
+    buggy_budget, buggy_gateway_budget    limits with the feature buggy
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent / "src/board"
 IS_FOR = "_board_is_"
 IS_GATEWAY = "_image_is_gateway"
+IS_BUGGY = "_image_is_buggy"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Board:
     runner: str = ""
     budget: dict[str, int] = field(default_factory=dict)
     gateway_budget: dict[str, int] = field(default_factory=dict)
+    buggy_budget: dict[str, int] = field(default_factory=dict)
+    buggy_gateway_budget: dict[str, int] = field(default_factory=dict)
 
     @property
     def feature(self) -> str:
@@ -83,6 +87,11 @@ class Image:
     def is_gateway(self) -> bool:
         """Whether this is the image of a gateway."""
         return IS_GATEWAY in self.symbols
+
+    @property
+    def is_buggy(self) -> bool:
+        """Whether this is an image for robots with wheels under a camera."""
+        return IS_BUGGY in self.symbols
 
     @property
     def flash(self) -> int:
@@ -141,7 +150,8 @@ def main() -> int:
             print(f"boards.py: cannot start {command[0]}: {error}", file=sys.stderr)
             return 1
     used = {"flash": image.flash, "ram": image.ram}
-    name, budget = (f"{board.name}, gateway", board.gateway_budget) if image.is_gateway else (board.name, board.budget)
+    kinds = [kind for kind, is_kind in (("buggy", image.is_buggy), ("gateway", image.is_gateway)) if is_kind]
+    name, budget = ", ".join([board.name, *kinds]), getattr(board, "_".join([*kinds, "budget"]))
     print(f"{name}: " + ", ".join(f"{used[kind]} of {limit} bytes of {kind}" for kind, limit in budget.items()))
     return int(any(used[kind] > limit for kind, limit in budget.items()))
 

@@ -11,6 +11,11 @@ page. --drive copies the file to the board's USB drive.
 
 makes a gateway, through which simulated robots join real ones (host-sim run --gateway). It has no key and no provisioning page.
 
+    firmware/provision.py --board microbit-v2 --buggy --robots 0-9 --chassis maqueen --key swarm.key
+    firmware/provision.py --board microbit-v2 --buggy --gateway --key swarm.key
+
+makes robots with wheels under a camera, and their gateway (docs/build-a-swarm.md).
+
 The files contain the key: protect them like the key. Requires Python 3 and Rust; --flash requires probe-rs.
 """
 
@@ -36,6 +41,12 @@ TARGET = "thumbv7em-none-eabihf"
 MAX_ADDRESS = 65_535
 MAX_ROBOTS = 10  # slots of one radio channel; a larger swarm gets a warning
 MAX_ROSTER = 64
+CHASSIS = {"maqueen": 1, "cutebot": 2, "h-bridge": 3}
+WHEELS_OFFSET = 2048
+# Wheels of a Maqueen (wdgnn_drive::buggy::Settings::MAQUEEN); a calibration replaces them.
+WHEELS = {
+    "track_mm": 72.0, "full_speed_mm_s": 350, "min_speed_mm_s": 70, "dead_zone": 0.2, "lag_ms": 80, "gain": [1.0, 1.0], "cruise_mm_s": 150,
+}
 BOARDS = {name: board for name, board in boards().items() if board.chip}  # boards that can be flashed
 
 
@@ -109,6 +120,43 @@ def roster_part(address: int, options: argparse.Namespace) -> bytes:
     return plain + struct.pack("<I", zlib.crc32(plain))
 
 
+def wheels_part(address: int, options: argparse.Namespace) -> bytes:
+    """Returns the numbers of a robot's wheels (firmware/src/board/nrf52/provisioning.rs)."""
+    numbers = dict(WHEELS)
+    if options.wheels:
+        try:
+            content = json.loads(options.wheels.read_text())
+            numbers |= content.get("all", {}) | content.get(str(address), {})
+        except (OSError, ValueError, AttributeError) as error:
+            bad_usage(f"--wheels {options.wheels}: {error}")
+    if unknown := set(numbers) - set(WHEELS):
+        bad_usage(f"--wheels must have {', '.join(WHEELS)}, got {', '.join(sorted(unknown))}")
+    try:
+        plain = struct.pack(
+            "<6H2hH4hH",
+            CHASSIS[options.chassis],
+            round(10 * numbers["track_mm"]),
+            *(round(numbers[name]) for name in ("full_speed_mm_s", "min_speed_mm_s")),
+            round(1000 * numbers["dead_zone"]),
+            round(numbers["lag_ms"]),
+            *(round(1000 * gain) for gain in numbers["gain"]),
+            round(numbers["cruise_mm_s"]),
+            *(round(sign * side * 500) for sign in (-1, 1) for side in options.arena),
+            0,
+        )
+    except (TypeError, ValueError, struct.error) as error:
+        bad_usage(f"--wheels: {error}")
+    return plain + struct.pack("<I", zlib.crc32(plain))
+
+
+def arena(text: str) -> tuple[float, float]:
+    """Parses a width and a height in meters."""
+    width, height = (float(part) for part in text.split(","))
+    if not (0.5 <= width <= 20 and 0.5 <= height <= 20):
+        raise ValueError
+    return width, height
+
+
 def build(board: Board, options: argparse.Namespace) -> Path:
     """Builds the image and returns the path of the ELF file."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WDGNN_")}
@@ -124,6 +172,8 @@ def build(board: Board, options: argparse.Namespace) -> Path:
     if options.debug_port_open:
         environment["WDGNN_DEBUG_PORT"] = "open"
     program, features = ("gateway", f"{board.feature},gateway") if options.gateway else ("robot", board.feature)
+    if options.buggy:
+        program, features = "pose_gateway" if options.gateway else "robot", f"{board.feature},buggy"
     command = [os.environ.get("CARGO", "cargo"), "build", "-p", "wdgnn-firmware", "--bin", program, "--release", "--target", TARGET]
     command += ["--no-default-features", "--features", features, "--message-format=json-render-diagnostics"]
     try:
@@ -139,7 +189,7 @@ def build(board: Board, options: argparse.Namespace) -> Path:
     failed("cargo built no image")
 
 
-def load_image(board: Board, path: Path, gateway: bool) -> Image:
+def load_image(board: Board, path: Path, gateway: bool, buggy: bool) -> Image:
     """Loads an image and checks its board: the image of another board could overwrite the bootloader."""
     try:
         image = load(path)
@@ -149,6 +199,8 @@ def load_image(board: Board, path: Path, gateway: bool) -> Image:
         failed(f"--image must be an image for {board.name}, got one for {image.board}")
     if image.is_gateway and not gateway:
         bad_usage(f"{path} is a gateway image: use --gateway instead of --robots")
+    if image.is_buggy != buggy:
+        bad_usage(f"{path} {'requires' if image.is_buggy else 'excludes'} --buggy")
     if gateway and not image.is_gateway:
         bad_usage(f"{path} is a robot image: use --robots instead of --gateway")
     return image
@@ -207,6 +259,11 @@ def parser() -> argparse.ArgumentParser:
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--robots", metavar="ADDRESSES", help="addresses of the robots, such as 0-9 or 1,4,7-9")
     target.add_argument("--gateway", action="store_true", help="make a gateway instead of robots")
+    parser.add_argument("--buggy", action="store_true", help="make robots with wheels under a camera, or their gateway")
+    parser.add_argument("--chassis", choices=CHASSIS, help="chassis of the robots; it is never detected, because two of them share an address")
+    parser.add_argument("--wheels", type=Path, metavar="FILE", help="wheels by address, from `tools/tracker.py wheels`")
+    parser.add_argument("--arena", type=arena, default=(3.0, 2.0), metavar="W,H", help="floor between the walls in meters, with the "
+                        "origin of poses in its middle [default: 3,2]")
     parser.add_argument("--swarm", type=int, metavar="N", help="swarm size; robots reject addresses from N on, 0 accepts every address "
                         "[default: largest address of --robots plus 1]")
     parser.add_argument("--key", type=Path, metavar="FILE", help="group key: 16 bytes or 32 hexadecimal digits")
@@ -239,6 +296,10 @@ def parse() -> argparse.Namespace:
         bad_usage("--flash and --drive exclude each other")
     if options.probe and not options.flash:
         bad_usage("--probe requires --flash")
+    if options.buggy:
+        check_buggy(options)
+    elif options.chassis or options.wheels:
+        bad_usage("--chassis and --wheels require --buggy")
     if options.gateway:
         check_gateway(options)
     else:
@@ -248,11 +309,26 @@ def parse() -> argparse.Namespace:
     return options
 
 
+def check_buggy(options: argparse.Namespace) -> None:
+    """Checks the options of robots with wheels."""
+    if options.board != "microbit-v2":
+        bad_usage(f"--buggy requires --board microbit-v2, got {options.board}")
+    if not options.image and not options.key:
+        bad_usage("--buggy requires --key: create one with `openssl rand -hex 16 > swarm.key`")
+    if not options.gateway and not options.chassis:
+        bad_usage(f"--buggy requires --chassis {', '.join(CHASSIS)}")
+    if options.personal_keys:
+        bad_usage("--buggy excludes --personal-keys")
+    options.no_key_rotation = not options.gateway
+    if options.gateway and options.key:
+        check_key(options.key)
+
+
 def check_gateway(options: argparse.Namespace) -> None:
     """Checks the options of a gateway."""
     unused = ("key", "personal_keys", "peer_auth", "no_key_rotation", "epoch", "unsealed", "model", "debug_port_open", "swarm")
     for name in unused:
-        if getattr(options, name):
+        if getattr(options, name) and not (name == "key" and options.buggy):
             bad_usage(f"--{name.replace('_', '-')} is not available with --gateway")
     if len(options.probe) > 1:
         bad_usage("--gateway takes one --probe")
@@ -334,6 +410,8 @@ def make_robots(board: Board, options: argparse.Namespace, image: Image) -> None
     for index, address in enumerate(options.robots):
         page = provisioning_page(address, options.swarm, personal_key_part(address, options))
         segments = [*image.segments, (page_address, page)]
+        if options.buggy:
+            segments.append((page_address + WHEELS_OFFSET, wheels_part(address, options)))
         hex_file, drive_file = write_files(board, options, f"robot {address}", segments)
         if one_at_a_time and (options.flash or options.drive):
             wait_for_board(address)
@@ -349,7 +427,7 @@ def main() -> int:
     """Builds the image, then writes and flashes it."""
     options = parse()
     board = BOARDS[options.board]
-    image = load_image(board, options.image or build(board, options), options.gateway)
+    image = load_image(board, options.image or build(board, options), options.gateway, options.buggy)
     options.out.mkdir(parents=True, exist_ok=True)
     if options.gateway:
         make_gateway(board, options, image)

@@ -29,7 +29,7 @@ except ImportError as error:
 # Messages of OpenCV would precede the line of an error.
 cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
-from tracking import UsageError, calibrate, printing  # noqa: E402
+from tracking import UsageError, calibrate, printing, wheels  # noqa: E402
 from tracking.eye import Eye  # noqa: E402
 from tracking.gateway import START, STOP, Gateway  # noqa: E402
 from tracking.geometry import Calibration, Shape  # noqa: E402
@@ -150,6 +150,13 @@ def run_track(options: argparse.Namespace) -> None:
     )
 
 
+def run_wheels(options: argparse.Namespace) -> None:
+    """Calibrates wheels."""
+    found = wheels.calibrate(options.log, options.output)
+    for marker, numbers in found.items():
+        print(f"robot {marker}: {numbers}")
+
+
 def numbers(count: int):  # noqa: ANN201 - a function for argparse
     """Returns a parser of numbers with commas in between."""
 
@@ -261,6 +268,16 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     length = "time from the exposure to the arrival of an image; robots learn the rest"
     option(each, "--latency", length, 100.0, type=float, metavar="MS")
     option(each, "--images", "record the camera's images, for --source", metavar="FOLDER")
+
+    each = add(
+        commands,
+        "wheels",
+        run_wheels,
+        "Calibrates wheels from the log of calibration drives (hold A and B of a robot for 1.5 s).",
+        "  tracker.py track camera.json --source webcam:0 --csv drive.csv\n  tracker.py wheels drive.csv",
+    )
+    each.add_argument("log", help="file of `track --csv`")
+    option(each, "--output", "file for firmware/provision.py --wheels", "wheels.json", metavar="FILE")
     return parser.parse_args(arguments)
 
 

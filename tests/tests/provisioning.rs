@@ -10,8 +10,13 @@ use std::{
     process::{Command, Output},
 };
 
-use nrf52_emulator::{Chip, MICROSECOND, Part, image, rtt::Rtt};
-use system_tests::image::{KEY, alone, build_sealed};
+use nrf52_emulator::{Chip, MICROSECOND, Part, devices::MotorProtocol, image, rtt::Rtt};
+use system_tests::{
+    buggies::ROBOT,
+    image::{KEY, alone, build_sealed},
+};
+use wdgnn_drive::{Wheels, buggy::Settings};
+use wdgnn_emulation::buggies::chips::{SETTINGS_PAGE, wheels_part};
 use wdgnn_emulation::log::Decoder;
 
 fn provision(arguments: &[&str]) -> Command {
@@ -213,5 +218,31 @@ fn invalid_options_are_rejected_with_a_message() {
             !words(&output).contains("0123456789abcdef"),
             "the content of a key file must not be printed"
         );
+    }
+}
+
+#[test]
+fn buggies_have_a_chassis_and_calibrated_wheels() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, image) = (folder.path().display().to_string(), ROBOT.display().to_string());
+    let wheels = folder.path().join("wheels.json");
+    fs::write(&wheels, r#"{"1": {"track_mm": 80.5, "gain": [0.95, 1.05]}}"#).unwrap();
+    let wheels = wheels.display().to_string();
+    let base = ["--board", "microbit-v2", "--buggy", "--robots", "0-1", "--image", &image, "--out", &out];
+    let refused = provision(&base).output().unwrap();
+    assert!(
+        words(&refused).contains("--buggy requires --chassis maqueen, cutebot, h-bridge"),
+        "{}",
+        words(&refused)
+    );
+    let options = ["--chassis", "cutebot", "--wheels", &wheels];
+    let output = provision(&[&base[..], &options].concat()).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let calibrated = Wheels { track: 0.0805, gain: [0.95, 1.05], ..Settings::MAQUEEN.wheels };
+    for (robot, wheels) in [(0, Settings::MAQUEEN.wheels), (1, calibrated)] {
+        let bytes = bytes_of(&folder.path().join(format!("microbit-v2-robot-{robot}.hex")));
+        let part: Vec<u8> = (SETTINGS_PAGE + 2048..).take(32).map(|address| bytes[&address]).collect();
+        let settings = Settings { wheels, ..Settings::MAQUEEN };
+        assert_eq!(part, wheels_part(MotorProtocol::Cutebot, &settings), "robot {robot}");
     }
 }

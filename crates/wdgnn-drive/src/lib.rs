@@ -5,6 +5,7 @@
 
 pub mod angle;
 pub mod buggy;
+pub mod calibration;
 mod cutebot;
 pub mod guidance;
 mod h_bridge;

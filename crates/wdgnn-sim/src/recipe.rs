@@ -54,8 +54,9 @@ impl Architecture {
 pub enum RecipeName {
     /// Imitation of the expert, with data-set aggregation over mixed scenarios.
     ///
-    /// For flocking, the features are the paper's.
-    Imitate,
+    /// For flocking, the features are the paper's. Robots carry these networks.
+    #[cfg_attr(feature = "clap", value(alias = "imitate"))]
+    Ours,
     /// The paper's recipe.
     Paper,
     /// Backpropagation through the simulator: the gradient of the score over whole episodes.
@@ -68,7 +69,7 @@ impl RecipeName {
     /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Imitate => "imitate",
+            Self::Ours => "ours",
             Self::Paper => "paper",
             Self::Through => "through",
             Self::Evolve => "evolve",

@@ -7,6 +7,7 @@ use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_drive::{
     Drive,
     buggy::{Buggy, Settings, Standing},
+    calibration,
 };
 use wdgnn_link::frames::PoseFrame;
 use wdgnn_protocol::companion::{FromPose, PlanarCommand};
@@ -23,6 +24,8 @@ pub struct Car<D> {
     buggy: Buggy,
     motors: D,
     may_drive: bool,
+    /// Time of a calibration in ticks.
+    calibration: Option<u32>,
     /// Duties of this tick.
     duties: [f32; 2],
     /// Duties that the motors have; `None` after an error.
@@ -54,6 +57,7 @@ impl<D: Drive> Car<D> {
             buggy: Buggy::new(settings),
             motors,
             may_drive: false,
+            calibration: None,
             duties: [0.0; 2],
             written: None,
             ticks: REPEAT_TICKS,
@@ -86,6 +90,11 @@ impl<D: Drive> Car<D> {
     /// Allows or forbids driving from the next command on.
     pub fn set_may_drive(&mut self, may_drive: bool) {
         self.may_drive = may_drive;
+    }
+
+    /// Begins to drive for a calibration of the wheels, or ends it.
+    pub fn set_calibration(&mut self, is_on: bool) {
+        self.calibration = is_on.then_some(0);
     }
 
     /// Why the robot stands although it may drive.
@@ -140,8 +149,10 @@ impl<D: Drive, C: PlanarCommand> Actuator<C> for Car<D> {
     }
 
     fn stop(&mut self) -> Result<(), CarError> {
-        let duties = self.buggy.stand();
-        self.write(duties)
+        let standing = self.buggy.stand();
+        let duties = self.calibration.and_then(calibration::duties);
+        self.calibration = duties.and(self.calibration).map(|time| time + 1);
+        self.write(duties.unwrap_or(standing))
     }
 }
 
@@ -226,6 +237,21 @@ mod tests {
         }
         assert!(car.has_motors());
         assert_eq!(car.motors.frames.last(), Some(&car.duties()));
+    }
+
+    #[test]
+    fn a_calibration_drives_without_poses_and_ends() {
+        let mut car = car();
+        car.set_may_drive(false);
+        car.set_calibration(true);
+        (0..2_400).for_each(|_| _ = act(&mut car));
+        assert!(car.motors.frames.contains(&[0.5; 2]) && car.motors.frames.contains(&[-0.4, 0.4]));
+        assert_eq!(car.duties(), [0.0; 2]);
+        car.set_calibration(true);
+        act(&mut car).unwrap_err();
+        car.set_calibration(false);
+        act(&mut car).unwrap_err();
+        assert_eq!(car.duties(), [0.0; 2]);
     }
 
     #[test]

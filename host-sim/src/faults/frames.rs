@@ -31,6 +31,7 @@ use crate::{
     model::ModelFile,
     models,
     profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::radio_swarm::KEY,
 };
@@ -39,7 +40,7 @@ type Robot<'w> = SimRobot<FlockingModel<'w>, Flocking>;
 
 /// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
-    let model = models::for_profile(Profile::Exact)?;
+    let model = models::for_profile(RecipeName::Ours, Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
     Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }

@@ -59,15 +59,14 @@ pub struct Recipe<W: Environment> {
 }
 
 impl<W: Environment> Recipe<W> {
-    /// Returns a recipe by name for a world, with an exchange at each tick.
-    pub fn named(name: RecipeName, world: W) -> Result<Self> {
-        let settings = world
-            .training_config(name)
+    /// Returns a recipe by name, with an exchange at each tick.
+    pub fn named(name: RecipeName) -> Result<Self> {
+        let settings = W::training_config(name)
             .ok_or_else(|| Error::usage(format!("--recipe {} is not for --task {}", name.name(), W::NAME)))?;
         let base = Self {
             name,
-            condition: world.scenario(),
-            world,
+            world: W::default(),
+            condition: W::default_scenario(),
             robots_fixed: false,
             method: Method::Evolution(Evolution::DEFAULT),
             epochs: 30,
@@ -83,7 +82,7 @@ impl<W: Environment> Recipe<W> {
         Ok(match name {
             RecipeName::Through => Self { method: Method::Bptt(Bptt::DEFAULT), steps: 10, ..base },
             RecipeName::Evolve => Self { epochs: 100, rate: 2.0e-2, rate_end: 0.1, ..base },
-            RecipeName::Imitate => Self {
+            RecipeName::Ours => Self {
                 method: Method::Imitation(Imitation::aggregation(limit::<W>(&settings.task))),
                 epochs: 120,
                 steps: 100,
@@ -112,7 +111,7 @@ impl<W: Environment> Recipe<W> {
         if world.adjoint().is_some() {
             RecipeName::Through
         } else if world.expert(&task).is_some() {
-            RecipeName::Imitate
+            RecipeName::Ours
         } else {
             RecipeName::Evolve
         }

@@ -34,8 +34,6 @@ class RotorPy(World):
     True
     """
 
-    model = "quadrotor-wd-gnn"
-
     def __init__(
         self,
         starts: ArrayLike,

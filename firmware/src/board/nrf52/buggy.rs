@@ -37,8 +37,9 @@ use crate::{
 pub const WIRES: Parts = <crate::board::Wires as Wiring>::BUGGY;
 /// Ticks between two measurements of the tilt.
 const TILT_TICKS: u32 = 5;
-/// Ticks for which a button must be pressed.
+/// Ticks for which a button must be pressed, and both for a calibration.
 const PRESS_TICKS: u8 = 3;
+const CALIBRATION_TICKS: u8 = 150;
 
 /// Sensor of the robot.
 pub type SensorPort = Car<Motors>;
@@ -125,6 +126,11 @@ impl Button {
         self.0 = if pin.is_high() { 0 } else { self.0.saturating_add(1) };
         self.0 == PRESS_TICKS
     }
+
+    /// Ticks for which the button has been pressed.
+    fn held(self) -> u8 {
+        self.0
+    }
 }
 
 /// Sensors and actuators of a robot.
@@ -192,11 +198,16 @@ impl Vehicle {
         });
         if let Some(inbox) = radio.inbox_mut() {
             inbox.set_since(robot.recordings_before());
-            if pressed[0] {
+            let [a, b] = self.buttons.map(Button::held);
+            if pressed[0] && b == 0 {
                 inbox.toggle();
             }
             if pressed[1] {
                 inbox.stop();
+                self.car.set_calibration(false);
+            }
+            if a.min(b) == CALIBRATION_TICKS && !inbox.is_on() {
+                self.car.set_calibration(true);
             }
         }
         radio.announce(robot.link().boot_count());
