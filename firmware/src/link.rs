@@ -45,7 +45,7 @@ mod selected {
 
     /// Configuration that trusts all messages.
     pub fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, Trust> {
-        config.with_trust(TrustAll)
+        config.with(|model| model, TrustAll)
     }
 
     /// Security of the link.
@@ -90,7 +90,7 @@ mod selected {
         #[cfg(not(feature = "buggy"))]
         let config = config.robust();
         #[cfg(feature = "buggy")]
-        let config = config.with_trust(wdgnn_robot::config::TrustAll);
+        let config = config.with(|model| model, wdgnn_robot::config::TrustAll);
         config
     }
 

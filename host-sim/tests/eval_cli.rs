@@ -249,10 +249,10 @@ fn sweeps_combine_the_swarms_of_all_seeds() {
 
 #[test]
 fn models_are_reported_by_architecture() {
-    let gnn = model("through-gnn");
+    let gnn = model("paper-gnn");
     let json = json(folder().path(), &format!("eval --swarms 1 --robots 6 --ticks 20 --model {gnn}"));
     let models = json["models"].as_str().expect("models");
-    assert!(models.contains(&format!("gnn {gnn}")) && models.contains("wd-gnn models/through"), "{models}");
+    assert!(models.contains(&format!("gnn {gnn}")) && models.contains("wd-gnn models/flocking"), "{models}");
 }
 
 #[test]

@@ -7,7 +7,6 @@ use host_sim::{
     faults::{self, Plan, Row, bench::Bench},
     medium::options::Trust,
     profiles::Profile,
-    recipe::RecipeName,
     table,
     world::{Scenario, flock::Flock},
 };
@@ -15,7 +14,7 @@ use host_sim::{
 use crate::program::{folder, host_sim, json, text};
 
 fn flown(only: &str, profile: Profile) -> Vec<Row> {
-    let eval = EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap();
+    let eval = EvalConfig::<Flock>::for_profile(profile).unwrap();
     let condition = Scenario { robots: 20, ..Scenario::PAPER };
     let bench = Bench::new(eval, condition, 2, 7, Trust::Robust).unwrap();
     let plan = Plan::new(&bench, only, "").unwrap();
@@ -43,7 +42,7 @@ fn selected_rows_run_alone_and_contain_their_command() {
     assert_eq!(rows[0].options, "one-way=0.3");
     assert_eq!(
         rows[0].command,
-        "host-sim eval --task flocking --profile exact --recipe ours --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
+        "host-sim eval --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --fault one-way=0.3"
     );
 }
 

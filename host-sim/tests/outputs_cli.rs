@@ -8,7 +8,7 @@ use crate::program::{folder, host_sim, json, text};
 
 /// Minimal runs of the commands with pages.
 const COMMANDS: [&str; 8] = [
-    "eval --swarms 1 --robots 6 --ticks 20 --recipe ours --fault drop-chance=0.3",
+    "eval --swarms 1 --robots 6 --ticks 20 --fault drop-chance=0.3",
     "eval --task rendezvous --swarms 1 --robots 6 --ticks 10",
     "run --robots 6 --ticks 20 --fault kill=2@5",
     "sweep speed --swarms 1 --robots 6 --values 1,2",

@@ -8,7 +8,7 @@ use crate::program::{command, folder, json, text};
 const METHODS: [&str; 5] = [
     "--swarms 4 --recipe through",
     "--swarms 4 --recipe paper --robots 8",
-    "--swarms 4 --recipe ours --robots 8",
+    "--swarms 4 --recipe imitate --robots 8",
     "--task flocking-3d --recipe evolve --robots 4",
     "--swarms 4 --robots 8 --body quadrotor,lag=0.8..1.2,delay=0..4,noise=0..0.05",
 ];

@@ -12,7 +12,6 @@ use host_sim::{
     model::ModelFile,
     models,
     profiles::Profile,
-    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::{networks::Network, radio_swarm::RadioConfig},
     world::{Scenario, World as _, flock::Flock},
@@ -58,8 +57,7 @@ pub const STORE: std::ops::Range<u32> = 0x000f_8000..0x0010_0000;
 pub static IMAGE: LazyLock<PathBuf> =
     LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
 
-static MODEL: LazyLock<ModelFile> =
-    LazyLock::new(|| models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
+static MODEL: LazyLock<ModelFile> = LazyLock::new(|| models::for_profile(Profile::Dot154).expect("a model"));
 
 /// Settings of a flight from a seed.
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {

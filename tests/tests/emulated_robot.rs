@@ -21,7 +21,7 @@ use wdgnn_emulation::emulated::{Emulated, Link};
 use wdgnn_link::error::FrameError;
 
 fn model() -> ModelFile {
-    models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
+    models::shipped(RecipeName::Through, Architecture::WdGnn).unwrap()
 }
 
 /// A hostile frame, derived from a valid one.

@@ -8,7 +8,6 @@ use host_sim::{
     medium::options::Faults,
     models,
     profiles::Profile,
-    recipe::RecipeName,
     scene::Frame,
     swarm::{Robots, TickInput, TickOutcome},
 };
@@ -36,7 +35,7 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 /// High-water mark of the stack of a robot with eight neighbors, by its own log.
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
-    let model = models::for_profile(RecipeName::Ours, profile).unwrap();
+    let model = models::for_profile(profile).unwrap();
     let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Beyond the first save of the parameters, to include it.

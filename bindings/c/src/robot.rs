@@ -85,7 +85,7 @@ impl KeyedSecurity for Open {
 
     #[inline]
     fn with_trust<M, T>(config: RobotConfig<M, T>) -> RobotConfig<M, T, TrustAll> {
-        config.with_trust(TrustAll)
+        config.with(|model| model, TrustAll)
     }
 
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {

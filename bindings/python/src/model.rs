@@ -25,9 +25,9 @@ use crate::{
 /// A trained network: the content of a `.wdgnn` file.
 ///
 /// >>> from wdgnn import Model
-/// >>> model = Model.named("through-wd-gnn")
+/// >>> model = Model.named("flocking-wd-gnn")
 /// >>> model
-/// <wdgnn.Model models/through-wd-gnn.wdgnn: flocking, 1 layer of 4 taps, 6 features to 32, 2 outputs, 1669 numbers>
+/// <wdgnn.Model models/flocking-wd-gnn.wdgnn: flocking, 1 layer of 4 taps, 6 features to 32, 2 outputs, 1669 numbers>
 /// >>> Model(model.header, model.numbers) == model
 /// True
 #[pyclass(module = "wdgnn", frozen, eq)]
@@ -207,7 +207,6 @@ fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, Py
     dict.set_item("activation", name(&ACTIVATIONS, &header.activation))?;
     match header.scale {
         Scale::Scaled(factor) => dict.set_item("scale", factor)?,
-        Scale::Echo(share) => dict.set_item("scale", ("echo", share))?,
         other => dict.set_item("scale", name(&SCALES, &other))?,
     }
     dict.set_item("features", header.features)?;
@@ -246,10 +245,7 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
     let scale = field("scale")?;
     let scale = match scale.extract::<f32>() {
         Ok(factor) => Scale::Scaled(factor),
-        Err(_) => match scale.extract::<(String, f32)>() {
-            Ok((name, share)) if name == "echo" => Scale::Echo(share),
-            _ => named(&SCALES, "scale", &word(scale)?)?,
-        },
+        Err(_) => named(&SCALES, "scale", &word(scale)?)?,
     };
     let mut layers = [LayerDimensions::default(); MAX_LAYERS];
     let found: Vec<(u16, u16)> = field("layers")?.extract()?;

@@ -11,7 +11,6 @@ use wdgnn_sim::{
     model::ModelFile,
     models,
     profiles::Profile,
-    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::{in_memory::Online, networks::Network, radio_swarm::RadioConfig},
     world::{Environment, Scenario, World, flock::Flock},
@@ -109,7 +108,7 @@ pub struct SwarmConfig {
 /// Default network of the task, which `host-sim eval` flies.
 fn default_model<W: Environment>(profile: Profile) -> Result<ModelFile> {
     if W::NAME == <Flock<2> as World>::NAME {
-        return models::for_profile(RecipeName::Through, profile);
+        return models::for_profile(profile);
     }
     W::model(profile)
 }

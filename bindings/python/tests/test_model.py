@@ -39,13 +39,13 @@ def test_models_can_be_pickled_and_copied():
 
 
 def test_changed_numbers_change_the_checksum():
-    model = Model.named("through-wd-gnn")
+    model = Model.named("flocking-wd-gnn")
     other = model.with_numbers(model.numbers * np.float32(0.5))
     assert other != model and other.checksum != model.checksum and other.header == model.header
 
 
 def test_damaged_files_are_rejected(tmp_path):
-    damaged = bytearray(bytes(Model.named("through-wd-gnn")))
+    damaged = bytearray(bytes(Model.named("flocking-wd-gnn")))
     damaged[200] ^= 1
     with pytest.raises(wdgnn.Error, match="cannot use the model"):
         Model.from_bytes(bytes(damaged))
@@ -56,7 +56,7 @@ def test_damaged_files_are_rejected(tmp_path):
 
 
 def test_invalid_headers_and_numbers_are_rejected():
-    model = Model.named("through-wd-gnn")
+    model = Model.named("flocking-wd-gnn")
     with pytest.raises(wdgnn.Error):
         model.with_numbers(np.full(model.numbers.size, np.nan))
     with pytest.raises(ValueError, match="unknown activation sine"):

@@ -36,7 +36,7 @@ def test_loading_and_saving_preserves_every_byte(name, tmp_path):
 
 VARIANTS = {"two layers": {"layers": [(2, 16), (2, 16)], "hidden": 16}, "relu": {"activation": "relu"}, "scaled": {"scale": 0.125}}
 MODELS = [
-    ("flocking", "through-wd-gnn"),
+    ("flocking", "flocking-wd-gnn"),
     ("flocking", "flocking-wd-gnn"),
     ("flocking", "flocking-gnn"),
     ("flocking", "paper-graph-filter"),
@@ -73,7 +73,7 @@ def test_infer_computes_outputs_from_taps():
 
 
 def test_batches_of_swarms_equal_single_swarms():
-    network = Network.load("through-wd-gnn")
+    network = Network.load("flocking-wd-gnn")
     features, adjacency = torch.randn(3, 7, 6), (torch.rand(3, 7, 7) > 0.5).float()
     batch, delay_lines = network(features, adjacency)
     single, _ = network(features[1], adjacency[1])
@@ -82,7 +82,7 @@ def test_batches_of_swarms_equal_single_swarms():
 
 
 def test_flock_observes_and_moves_like_the_robots():
-    model = Model.named("through-wd-gnn")
+    model = Model.named("flocking-wd-gnn")
     swarm, flock = Swarm(robots=15, model=model), Flock(model.header)
     positions, velocities = torch.from_numpy(swarm.states.copy()).chunk(2, dim=-1)
     swarm.decide()
@@ -97,7 +97,7 @@ def test_flock_observes_and_moves_like_the_robots():
 
 
 def test_untrained_networks_learn_in_flight_at_the_rate_of_their_template():
-    network, other = Network.untrained(), Network.load("through-wd-gnn")
+    network, other = Network.untrained(), Network.load("flocking-wd-gnn")
     with torch.no_grad():
         network.alpha_wide.fill_(2.0)
 

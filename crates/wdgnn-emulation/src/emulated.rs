@@ -273,7 +273,7 @@ mod tests {
     };
 
     fn refusal(change: impl Fn(&mut Hello)) -> Option<String> {
-        let model = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let model = models::shipped(RecipeName::Through, Architecture::WdGnn).unwrap();
         let mut hello = Hello {
             version: VERSION,
             id: 0,

@@ -18,7 +18,7 @@ use wdgnn_emulation::gateway::{
 };
 use wdgnn_link::tdma::SlotTiming;
 use wdgnn_protocol::event::{GatewayEvent, Hello, MAX_EVENT_LEN};
-use wdgnn_sim::{models, profiles::Profile, recipe::RecipeName};
+use wdgnn_sim::{models, profiles::Profile};
 
 /// Returns the error of a flight with a device that sends these bytes.
 fn refusal(answer: &[u8]) -> String {
@@ -26,7 +26,7 @@ fn refusal(answer: &[u8]) -> String {
     grantpt(&line).and_then(|()| unlockpt(&line)).expect("its other end");
     let name = ptsname(&line, Vec::new()).expect("its name").into_string().expect("a path");
     let mut line = File::from(line);
-    let model = models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model");
+    let model = models::for_profile(Profile::Dot154).expect("a model");
     let settings = Settings {
         weights: model.weights(),
         simulated: vec![],

@@ -15,7 +15,7 @@ use crate::{
 /// The digest of `host-sim run`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
 pub fn digest() -> Result<String> {
     let condition = Scenario::PAPER;
-    let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;
+    let mut flight = Flight::<Flock>::new(models::flocking()?, condition, 1, Controller::Online)?;
     let knobs = Knobs { range: condition.radius, ..Knobs::default() };
     let mut digest = EpisodeDigest::default();
     for _tick in 0..condition.ticks {
@@ -42,7 +42,7 @@ mod tests {
         let condition = Scenario::PAPER;
         let start = Episode::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0))
             .unwrap();
-        let network = Network::of(models::carried().unwrap(), Profile::Exact).unwrap();
+        let network = Network::of(models::flocking().unwrap(), Profile::Exact).unwrap();
         let (layout, faults) = (Flock::<2>::layout(), Faults::default());
         let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
         let mut swarm = network.native(&air, condition.robots, false).unwrap();

@@ -19,10 +19,8 @@ macro_rules! models {
 }
 
 models! {
-    /// Flocking in the plane: `host-sim eval`.
-    flocking: "models/through-wd-gnn.wdgnn",
-    /// Flocking in the plane, as robots carry it: `host-sim run`.
-    carried: "models/flocking-wd-gnn.wdgnn",
+    /// Flocking in the plane, as robots carry it.
+    flocking: "models/flocking-wd-gnn.wdgnn",
     /// Flocking in space.
     flocking_in_space: "models/flocking-3d.wdgnn",
     /// Coverage.

@@ -257,42 +257,20 @@ impl<M, T> RobotConfig<M, T> {
 }
 
 impl<M, T, P> RobotConfig<M, T, P> {
-    /// This configuration with another network, or with `()` for none.
+    /// This configuration with another network and another treatment of received messages.
     #[must_use]
-    pub fn with_model<N>(&self, model: N) -> RobotConfig<N, T, P>
-    where
-        T: Copy,
-        P: Copy,
-    {
-        let Config { task, learning, offline_norm, .. } = self.agent;
+    #[inline]
+    pub fn with<N, Q>(self, network: impl FnOnce(M) -> N, trust: Q) -> RobotConfig<N, T, Q> {
+        let Config { model, task, learning, offline_norm } = self.agent;
         RobotConfig {
-            agent: Config { model, task, learning, offline_norm },
-            trust: self.trust,
+            agent: Config { model: network(model), task, learning, offline_norm },
+            trust,
             exchange_interval: self.exchange_interval,
             hold_ticks: self.hold_ticks,
             max_state_age_ticks: self.max_state_age_ticks,
             isolation: self.isolation,
             failsafe: self.failsafe,
             lag: self.lag,
-        }
-    }
-
-    /// This configuration with another treatment of received messages.
-    #[must_use]
-    #[inline]
-    pub fn with_trust<Q>(self, trust: Q) -> RobotConfig<M, T, Q> {
-        let Self {
-            agent, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe, lag, ..
-        } = self;
-        RobotConfig {
-            agent,
-            trust,
-            exchange_interval,
-            hold_ticks,
-            max_state_age_ticks,
-            isolation,
-            failsafe,
-            lag,
         }
     }
 }

@@ -54,60 +54,34 @@ fn encodings_write_and_read_the_bytes_in_the_document() {
         assert!(outside.into_iter().all(|(_, x)| *x == 0.0), "{name}");
     }
     let wide = |from, to| ParamRange { from, to };
-    let key: Key = core::array::from_fn(|index| index as u8);
     let long = example_message(0x0102, 0x0102_0304);
     let parts = Payload { taps: wide(0, 6), wide: wide(12, 24) };
     both_ways("beacon-dot154", open_link::<Dot154>(), &long, 0, parts);
-    both_ways("beacon-dot154-sealed", sealed_link::<Dot154, 8>(&key), &long, 0, parts);
-    let parts = Payload { taps: wide(0, 6), wide: wide(0, 24) };
-    both_ways("beacon-espnow", open_link::<EspNow>(), &long, 0, parts);
-    both_ways("beacon-espnow-sealed", sealed_link::<EspNow, 8>(&key), &long, 0, parts);
-    let parts = Payload { taps: wide(0, 3), wide: wide(18, 24) };
-    both_ways("beacon-p2p57", open_link::<P2p57>(), &long, 0, parts);
-    both_ways("beacon-p2p57-sealed", sealed_link::<P2p57, 8>(&key), &long, 0, parts);
-    let parts = Payload { taps: wide(3, 6), wide: ParamRange::NONE };
-    both_ways("beacon-p2p57-second", open_link::<P2p57>(), &long, 1, parts);
     let short = example_message(2, 0x02_0304);
     let parts = Payload { taps: wide(0, 6), wide: ParamRange::NONE };
     both_ways("beacon-esb32-taps", open_link::<Esb32>(), &short, 0, parts);
-    both_ways("beacon-esb32-taps-sealed", sealed_link::<Esb32, 4>(&key), &short, 0, parts);
-    let parts = Payload { taps: ParamRange::NONE, wide: wide(6, 12) };
-    both_ways("beacon-esb32-wide", open_link::<Esb32>(), &short, 3, parts);
 }
 
 #[test]
 fn exact_frames_are_the_bytes_in_the_document() {
-    type SmallTaps = LayerTaps<2, 1, ()>;
-    fn both_ways<W, L>(name: &str, mut link: L, wide: W)
-    where
-        W: Tensor + PartialEq + core::fmt::Debug,
-        L: MessageLink<Motion, SmallTaps, W>,
-    {
-        let message = Message {
-            sender: 0x0102,
-            tick: 0x0102_0304,
-            degree: 5,
-            state: Motion { position: [1.0, -2.0], velocity: [0.5, 0.25] },
-            // The last tap is not transmitted.
-            taps: LayerTaps { line: DelayLine([[1.5], [0.0]]), above: () },
-            wide,
-        };
-        let sent = Numbered { boot: 3, sequence: 0x0102_0304, message };
-        let golden = example(name);
-        let mut frame = vec![0; golden.len()];
-        assert_eq!(write(&mut link, &sent, 0, 0, &mut frame), Some(golden.len()));
-        assert_eq!(frame, golden, "{name}");
-        assert_eq!(read(&mut link, 0x0102_0304, &golden), Ok((sent, Payload::ALL)));
-        for length in 0..golden.len() {
-            assert_eq!(write(&mut link, &sent, 0, 0, &mut frame[..length]), None);
-        }
+    let message = Message {
+        sender: 0x0102,
+        tick: 0x0102_0304,
+        degree: 5,
+        state: Motion { position: [1.0, -2.0], velocity: [0.5, 0.25] },
+        // The last tap is not transmitted.
+        taps: LayerTaps { line: DelayLine([[1.5], [0.0]]), above: () },
+        wide: Filter([[[1.0, 2.0]], [[3.0, 4.0]]]),
+    };
+    let (mut link, sent) = (open_link::<Exact>(), Numbered { boot: 3, sequence: 0x0102_0304, message });
+    let golden = example("beacon-exact");
+    let mut frame = vec![0; golden.len()];
+    assert_eq!(write(&mut link, &sent, 0, 0, &mut frame), Some(golden.len()));
+    assert_eq!(frame, golden);
+    assert_eq!(read(&mut link, 0x0102_0304, &golden), Ok((sent, Payload::ALL)));
+    for length in 0..golden.len() {
+        assert_eq!(write(&mut link, &sent, 0, 0, &mut frame[..length]), None);
     }
-    let key: Key = core::array::from_fn(|index| index as u8);
-    let folded = Filter([[[1.0, 2.0]], [[3.0, 4.0]]]);
-    both_ways("beacon-exact", open_link::<Exact>(), folded);
-    both_ways("beacon-exact-sealed", sealed_link::<Exact, 8>(&key), folded);
-    let unfolded = Filter([[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]]);
-    both_ways("beacon-exact-unfolded", open_link::<ExactUnfolded>(), unfolded);
 }
 
 #[test]

@@ -70,6 +70,30 @@ fn lying_taps_are_clipped_to_the_median() {
 }
 
 #[test]
+fn taps_of_a_lying_majority_are_limited_by_the_spread_of_states() {
+    let largest = |normalized: bool| {
+        let mut config = robust();
+        config.agent.task.normalized = normalized;
+        let mut robot = robot_on(1, config, open_link::<Exact>());
+        let mut rng = seeded(5);
+        robot.sense(0, seen(REST));
+        for sender in 2..8 {
+            let state =
+                Motion { position: [f32::from(sender), 1.0], velocity: [1.0, 0.01 * f32::from(sender)] };
+            let mut message = neighbor_message(&mut rng, &robot.config().agent.model, sender, state);
+            message.taps.transmitted_mut().for_each(|(_, taps)| taps.fill(5.0));
+            robot.takes(&message).unwrap();
+        }
+        robot.end_receive();
+        let taps = robot.trusted().next().unwrap().message.taps;
+        [0, 2].map(|feature| taps.transmitted_from(0)[feature])
+    };
+    let [velocity, position] = largest(true);
+    assert!((0.05..0.15).contains(&velocity), "{velocity}");
+    assert_eq!((position, largest(false)), (5.0, [5.0; 2]), "only means of velocities are limited");
+}
+
+#[test]
 fn two_neighbors_are_not_clipped() {
     let mut robot = robot_on(1, robust(), open_link::<Exact>());
     let mut rng = seeded(5);

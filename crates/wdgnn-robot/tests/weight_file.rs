@@ -107,7 +107,7 @@ fn overflowing_counts_are_rejected() {
 fn unknown_codes_are_named() {
     let codes = [
         (5, 3, HeaderField::Activation),
-        (7, 5, HeaderField::Scale),
+        (7, 4, HeaderField::Scale),
         (96, 2, HeaderField::Learning),
         (97, 3, HeaderField::Learning),
         (98, 4, HeaderField::Learning),
@@ -118,17 +118,6 @@ fn unknown_codes_are_named() {
             assert_eq!(Weights::open(&with(offset, &[code]).0), Err(error));
         }
     }
-}
-
-#[test]
-fn unstable_echoes_are_rejected() {
-    let open = |share: f32| {
-        let [a, b, c, d] = share.to_le_bytes();
-        Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
-    };
-    assert_eq!([0.0, 0.86].map(open), [Ok(Scale::Echo(0.0)), Ok(Scale::Echo(0.86))]);
-    let refused = WeightsError::UnknownCode { field: HeaderField::Scale, code: 4 };
-    assert_eq!([1.0, 1.5, -0.1].map(open), [Err(refused); 3]);
 }
 
 #[test]

@@ -108,7 +108,6 @@ fn the_document_lists_the_codes_in_the_bytes() {
         (Scale::Mean, "Mean"),
         (Scale::Scaled(2.0), "Scaled"),
         (Scale::Closed, "Closed"),
-        (Scale::Echo(0.5), "Echo"),
     ] {
         says("scale", byte_of(&Header { scale, ..header() }, 7), name);
     }

@@ -297,10 +297,10 @@ impl EvalConfig<Flock> {
     /// Returns an evaluation of the shipped models for a profile.
     ///
     /// Profiles for small radios have WD-GNNs only.
-    pub fn for_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
+    pub fn for_profile(profile: Profile) -> Result<Self> {
         match profile {
-            Profile::Exact => Self::shipped(recipe),
-            _ => Ok(Self::of(vec![models::for_profile(recipe, profile)?], profile)),
+            Profile::Exact => Self::shipped(RecipeName::Through),
+            _ => Ok(Self::of(vec![models::for_profile(profile)?], profile)),
         }
     }
 }

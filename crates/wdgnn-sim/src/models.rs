@@ -24,12 +24,9 @@ const FILES: &[(&str, &[u8])] = files![
     "flocking-gnn",
     "flocking-graph-filter",
     "flocking-dot154",
+    "flocking-dot154-10hz",
     "flocking-espnow",
-    "through-wd-gnn",
-    "through-gnn",
-    "through-graph-filter",
-    "through-dot154",
-    "through-espnow",
+    "quadrotor-wd-gnn",
     "paper-wd-gnn",
     "paper-gnn",
     "paper-graph-filter",
@@ -52,17 +49,10 @@ pub fn named(name: &str) -> Result<ModelFile> {
     ModelFile::from_bytes(Path::new(path), bytes)
 }
 
-/// Returns the prefix of a recipe's flocking models.
-fn family(recipe: RecipeName) -> &'static str {
-    match recipe {
-        RecipeName::Ours => "flocking",
-        other => other.name(),
-    }
-}
-
-/// Returns a shipped flocking model.
+/// Returns a shipped flocking model. Recipes other than the paper's share one set.
 pub fn shipped(recipe: RecipeName, architecture: Architecture) -> Result<ModelFile> {
-    named(&format!("{}-{}", family(recipe), architecture.name()))
+    let family = if recipe == RecipeName::Paper { "paper" } else { "flocking" };
+    named(&format!("{family}-{}", architecture.name()))
 }
 
 /// Returns the shipped models of a recipe, one per architecture.
@@ -71,6 +61,15 @@ pub fn all(recipe: RecipeName) -> Result<Vec<ModelFile>> {
 }
 
 /// Returns the shipped WD-GNN for a link profile.
-pub fn for_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
-    named(&format!("{}-{}", family(recipe), profile.network()))
+pub fn for_profile(profile: Profile) -> Result<ModelFile> {
+    named(&format!("flocking-{}", profile.network()))
+}
+
+/// Returns another model that robots of a profile can run: another part of the WD-GNN, or one with rarer exchanges.
+pub fn other_for_profile(profile: Profile) -> Result<ModelFile> {
+    named(match profile {
+        Profile::Exact => "flocking-gnn",
+        Profile::Espnow => "flocking-dot154",
+        _ => "flocking-dot154-10hz",
+    })
 }

@@ -168,21 +168,20 @@ mod tests {
     use wdgnn_core::tasks::flocking::Flocking;
 
     use super::*;
-    use crate::{models, recipe::RecipeName, swarm::networks::Network};
+    use crate::{models, swarm::networks::Network};
 
     #[test]
     fn every_profile_has_a_model_of_its_exchange_interval() {
-        for recipe in [RecipeName::Ours, RecipeName::Through] {
-            for &profile in Profile::ALL {
-                profile.check(&models::for_profile(recipe, profile).unwrap()).unwrap();
-            }
+        for &profile in Profile::ALL {
+            profile.check(&models::for_profile(profile).unwrap()).unwrap();
+            profile.check(&models::other_for_profile(profile).unwrap()).unwrap();
         }
     }
 
     #[test]
     fn a_network_with_a_wrong_exchange_interval_is_rejected() {
         for (model, profile) in [(Profile::Dot154, Profile::Exact), (Profile::Exact, Profile::Dot154)] {
-            let model = models::for_profile(RecipeName::Ours, model).unwrap();
+            let model = models::for_profile(model).unwrap();
             let refusal = Network::<Flocking>::of(&model, profile).map(drop).unwrap_err().to_string();
             assert!(refusal.contains("was trained for one exchange every"), "{refusal}");
         }
@@ -190,11 +189,11 @@ mod tests {
 
     #[test]
     fn a_model_with_a_wrong_exchange_interval_is_rejected_with_advice() {
-        let model = models::for_profile(RecipeName::Ours, Profile::Espnow).unwrap();
+        let model = models::for_profile(Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
         // A profile accepts models with a longer exchange interval.
-        Profile::Espnow.check(&models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
+        Profile::Espnow.check(&models::for_profile(Profile::Dot154).unwrap()).unwrap();
         assert!(Profile::Exact.check(&model).is_err());
     }
 }

@@ -54,9 +54,8 @@ impl Architecture {
 pub enum RecipeName {
     /// Imitation of the expert, with data-set aggregation over mixed scenarios.
     ///
-    /// For flocking, the features are the paper's. Robots carry these networks.
-    #[cfg_attr(feature = "clap", value(alias = "imitate"))]
-    Ours,
+    /// For flocking, the features are the paper's.
+    Imitate,
     /// The paper's recipe.
     Paper,
     /// Backpropagation through the simulator: the gradient of the score over whole episodes.
@@ -69,7 +68,7 @@ impl RecipeName {
     /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Ours => "ours",
+            Self::Imitate => "imitate",
             Self::Paper => "paper",
             Self::Through => "through",
             Self::Evolve => "evolve",

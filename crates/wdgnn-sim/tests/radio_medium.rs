@@ -14,7 +14,6 @@ use wdgnn_sim::{
     episode::{Episode, EpisodeMetrics},
     medium::options::Faults,
     profiles::Profile,
-    recipe::RecipeName,
     seeds::{Purpose, generator},
     world::{Scenario, flock::Flock},
 };
@@ -25,7 +24,7 @@ const ROBOTS: usize = 15;
 fn flown(profile: Profile, faults: &str) -> (EpisodeMetrics, Counters) {
     let condition = Scenario { robots: ROBOTS, ..Scenario::PAPER };
     let faults = Some(Faults { seed: 5, ..Faults::parse(faults).unwrap() });
-    let eval = EvalConfig { faults, ..EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap() };
+    let eval = EvalConfig { faults, ..EvalConfig::<Flock>::for_profile(profile).unwrap() };
     let start = Episode::draw(&eval.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
     let mut swarm = eval.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
     let (task, stop) = (eval.task().unwrap(), AtomicBool::new(false));

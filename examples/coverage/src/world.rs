@@ -122,7 +122,7 @@ impl Training for Area {
     ///
     /// The loss of a robot's own cell leads to Lloyd's algorithm with local knowledge, and the network
     /// is better than that. Online learning therefore uses a small step.
-    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
+    fn training_config(&self, recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
         (recipe != RecipeName::Paper).then_some(TrainingConfig {
             task: Self::default_task(),
             scale: Scale::Closed,

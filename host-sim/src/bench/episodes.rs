@@ -41,7 +41,7 @@ fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
 
 /// Measures one swarm with online learning and messages in memory.
 pub fn in_memory(robots: usize) -> Result<EpisodeCost> {
-    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Through)?;
     let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);
     let before = resident_bytes();
@@ -82,7 +82,7 @@ pub fn in_sealed_bytes(start: &Episode<Flock>) -> Result {
 
 /// Speedup of a large swarm with several threads in wall time: the best of several pairs of runs.
 pub fn speedup(threads: usize) -> Result<f64> {
-    let eval = EvalConfig::<Flock>::shipped(RecipeName::Ours)?;
+    let eval = EvalConfig::<Flock>::shipped(RecipeName::Through)?;
     let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let start = start(20_000, 10)?;
     let time = |threads: usize| -> Result<f64> {

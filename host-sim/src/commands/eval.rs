@@ -137,7 +137,8 @@ impl EvalArguments {
         if self.model.profile != Profile::Exact || faults.is_some() {
             self.model.profile.check_robots(condition.robots)?;
         }
-        let mut eval = EvalConfig { world, ..self.model.eval::<W>(self.recipe.recipe)? };
+        let mut eval = self.model.eval(&world, self.recipe.recipe)?;
+        eval.world = world;
         if self.actuator_delay > 0 {
             let world = (&mut eval.world as &mut dyn Any).downcast_mut::<Flock>();
             let world = world.ok_or_else(|| Error::usage("--actuator-delay needs --task flocking"))?;
@@ -253,7 +254,7 @@ impl<W: Environment> Evaluation<'_, W> {
     fn realize(&mut self, count: usize) -> Result<Vec<ControllerResult>> {
         let stop = stop_on_interrupt()?;
         let recipe = self.arguments.recipe.recipe.unwrap_or_else(Recipe::<W>::usual);
-        let epochs = count * Architecture::ALL.len() * Recipe::<W>::named(recipe)?.epochs;
+        let epochs = count * Architecture::ALL.len() * Recipe::<W>::named(recipe, W::default())?.epochs;
         let bar = progress::bar(epochs as u64, "training");
         let mut realizations = Vec::with_capacity(count);
         for seed in (self.arguments.seed..).take(count) {

@@ -122,7 +122,7 @@ impl FaultsArguments {
         }
         self.outputs.check()?;
         let command = self.resolved(&condition).command("faults");
-        let models = self.model.wd_gnn::<W>()?.describe();
+        let models = self.model.wd_gnn(&W::default())?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
@@ -165,7 +165,7 @@ impl FaultsArguments {
     }
 
     fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
-        let eval = EvalConfig::<W>::of(vec![self.model.wd_gnn::<W>()?], self.model.profile);
+        let eval = EvalConfig::<W>::of(vec![self.model.wd_gnn(&W::default())?], self.model.profile);
         Bench::new(eval, condition, swarms, seed, self.trust.trust())
     }
 

@@ -60,21 +60,23 @@ impl BodyArguments {
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = NETWORK)]
 pub struct RecipeArguments {
-    /// Recipe of the supplied flocking networks: through, ours or paper [default: through].
+    /// Recipe of the supplied flocking networks: through or paper [default: through].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
 }
 
 impl ModelArguments {
     /// Returns the supplied networks of a task, with `--model` replacing the network of its architecture.
-    pub fn eval<W: Environment>(&self, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
-        let profile = self.profile;
+    pub fn eval<W: Environment>(&self, world: &W, recipe: Option<RecipeName>) -> Result<EvalConfig<W>> {
+        let (profile, own) = (self.profile, world.own_model(self.profile));
+        let has_body = own.as_ref().is_ok_and(|own| own.weights().header.lag > 0.0);
         let models = match recipe {
+            None if has_body => own.into_iter().collect(),
             _ if W::NAME == Flock::<2>::NAME => {
                 Self::flocking(recipe.unwrap_or(RecipeName::Through), profile)?
             }
             Some(_) => return Err(Error::usage(format!("--recipe needs --task flocking, got {}", W::NAME))),
-            None => W::model(profile).into_iter().collect(),
+            None => own.into_iter().collect(),
         };
         let mut eval = EvalConfig::<W>::of(models, profile);
         if recipe == Some(RecipeName::Paper) {
@@ -90,10 +92,8 @@ impl ModelArguments {
     /// Returns the supplied flocking networks. Small radios have a WD-GNN only.
     fn flocking(recipe: RecipeName, profile: Profile) -> Result<Vec<ModelFile>> {
         match (profile, recipe) {
-            (Profile::Exact, RecipeName::Ours | RecipeName::Through | RecipeName::Paper) => {
-                models::all(recipe)
-            }
-            (_, RecipeName::Ours | RecipeName::Through) => Ok(vec![models::for_profile(recipe, profile)?]),
+            (Profile::Exact, RecipeName::Through | RecipeName::Paper) => models::all(recipe),
+            (_, RecipeName::Through) => Ok(vec![models::for_profile(profile)?]),
             (profile, recipe) => Err(Error::usage(format!(
                 "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
                 recipe.name(),
@@ -103,8 +103,8 @@ impl ModelArguments {
     }
 
     /// Returns the WD-GNN of `--model`, or the supplied one.
-    pub fn wd_gnn<W: Environment>(&self) -> Result<ModelFile> {
-        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
+    pub fn wd_gnn<W: Environment>(&self, world: &W) -> Result<ModelFile> {
+        self.model.as_ref().map_or_else(|| world.own_model(self.profile), |path| ModelFile::load(path))
     }
 }
 

@@ -144,7 +144,7 @@ impl RunArguments {
             self.profile().check_robots(condition.robots)?;
         }
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
-        let model = ModelArguments { profile: self.profile(), ..self.model.clone() }.wd_gnn::<W>()?;
+        let model = ModelArguments { profile: self.profile(), ..self.model.clone() }.wd_gnn(&W::default())?;
         self.profile().check(&model)?;
         let key = self.key.as_deref().map(key::read).transpose()?;
         let setup = Setup { condition, faults, model, key };

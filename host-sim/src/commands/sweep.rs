@@ -255,7 +255,7 @@ impl SweepArguments {
             (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
             (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
             (None, recipe) if self.model.profile == Profile::Exact || recipe.is_some() => {
-                Ok(self.model.eval::<W>(recipe)?.models)
+                Ok(self.model.eval(&W::default(), recipe)?.models)
             }
             (None, _) => Ok(W::model(self.model.profile).into_iter().collect()),
         }

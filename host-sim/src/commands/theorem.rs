@@ -110,7 +110,7 @@ impl TheoremArguments {
         condition.check()?;
         let model = match &self.model {
             Some(path) => load_wd_gnn(path)?,
-            None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
+            None => models::shipped(RecipeName::Through, Architecture::WdGnn)?,
         };
         Network::<Flocking>::of(&model, Profile::Exact)?;
         let outputs = self.outputs.or_page(output::page("theorem", &self.invocation));

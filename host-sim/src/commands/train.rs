@@ -73,7 +73,7 @@ pub struct TrainArguments {
     /// Parts of the network: wd-gnn, gnn or graph-filter.
     #[arg(long, value_enum, default_value = "wd-gnn", hide_possible_values = true)]
     pub architecture: Architecture,
-    /// Training method: through, ours (imitation), paper or evolve [default: through if the task has a derivative, else ours
+    /// Training method: through, imitate, paper or evolve [default: through if the task has a derivative, else imitate
     /// if it has an expert, else evolve].
     #[arg(long, value_enum, hide_possible_values = true)]
     pub recipe: Option<RecipeName>,
@@ -88,13 +88,13 @@ pub struct TrainArguments {
     pub robots: Option<usize>,
     #[command(flatten)]
     pub body: BodyArguments,
-    /// Imitate an expert without collision avoidance, for flocking with the recipes ours and paper.
+    /// Imitate an expert without collision avoidance, for flocking with the recipes imitate and paper.
     #[arg(long)]
     pub no_potential: bool,
     /// Episodes of the data set, or per epoch with the recipe through [default: 400, through: 100].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: Option<usize>,
-    /// Epochs [default: 30 for through and paper, 120 for ours, 100 for evolve].
+    /// Epochs [default: 30 for through and paper, 120 for imitate, 100 for evolve].
     #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub epochs: Option<usize>,
     /// Layers of the deep part, filter taps and features per layer, such as 1,3,32 [default: the task's first shape].
@@ -135,9 +135,8 @@ struct Output<'a> {
 impl TrainArguments {
     /// Returns the recipe with all options applied.
     fn recipe<W: Environment>(&self) -> Result<Recipe<W>> {
-        let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
-        recipe.world = self.body.world()?;
-        recipe.condition = recipe.world.scenario();
+        let mut recipe =
+            Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual), self.body.world()?)?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
         recipe.exchange = self.exchange.unwrap_or(self.profile.exchange_ticks());
@@ -170,7 +169,9 @@ impl TrainArguments {
         }
         if self.no_potential {
             if !matches!(recipe.method, Method::Imitation(_)) {
-                return Err(Error::usage("--no-potential has no effect on this recipe: give --recipe ours"));
+                return Err(Error::usage(
+                    "--no-potential has no effect on this recipe: give --recipe imitate",
+                ));
             }
             if !recipe.world.drop_potential() {
                 return Err(Error::usage(format!("--no-potential has no effect on --task {}", W::NAME)));

@@ -193,11 +193,9 @@ impl<W: Environment> Bench<W> {
     pub fn command(&self, settings: &str) -> String {
         let Scenario { robots, ticks, .. } = self.condition;
         let mut command = format!(
-            "host-sim eval --task {} --profile {}{} --robots {robots} --ticks {ticks} --swarms {} --seed {}",
+            "host-sim eval --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}",
             W::NAME,
             self.eval.profile.name(),
-            // The table uses the networks that robots carry.
-            if W::NAME == "flocking" { " --recipe ours" } else { "" },
             self.swarms,
             self.seed
         );

@@ -31,7 +31,6 @@ use crate::{
     model::ModelFile,
     models,
     profiles::Profile,
-    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::radio_swarm::KEY,
 };
@@ -40,7 +39,7 @@ type Robot<'w> = SimRobot<FlockingModel<'w>, Flocking>;
 
 /// Returns all rows about frames.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
-    let model = models::for_profile(RecipeName::Ours, Profile::Exact)?;
+    let model = models::for_profile(Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
     Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }

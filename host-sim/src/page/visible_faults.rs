@@ -61,7 +61,7 @@ mod tests {
 
     fn flown(settings: &str) -> VisibleFaults {
         let condition = Scenario { robots: 8, ticks: 30, ..Scenario::PAPER };
-        let mut eval = EvalConfig::shipped(RecipeName::Ours).unwrap();
+        let mut eval = EvalConfig::shipped(RecipeName::Through).unwrap();
         let faults = Faults { seed: 7, ..Faults::parse(settings).unwrap() };
         eval.set_faults(Some(faults), 8).unwrap();
         let online = [Controller::named(ONLINE).unwrap()];

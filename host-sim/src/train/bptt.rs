@@ -183,9 +183,6 @@ impl<W: Environment> RecordedEpisode<W> {
                 block.there_and_back(net, &self.taps[tick], &error, &mut grad, &mut tallies);
             }
             for (robot, grad) in grad.chunks_exact_mut(inputs).enumerate() {
-                if self.memories[tick][robot].exchanged {
-                    echo_back(grad, draft.scale, features);
-                }
                 self.exchange_back(tick, robot, grad, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
                 derivative.observe(
@@ -264,17 +261,9 @@ impl<W: Environment> RecordedEpisode<W> {
 fn weight(scale: Scale, heard: usize) -> f32 {
     match scale {
         Scale::Mean => 1.0 / heard.max(1) as f32,
-        Scale::Closed | Scale::Echo(_) => 1.0 / (heard + 1) as f32,
+        Scale::Closed => 1.0 / (heard + 1) as f32,
         Scale::Scaled(factor) => factor,
         _ => 1.0,
-    }
-}
-
-/// The gradient of the tap before the last one applies to the last one, too.
-fn echo_back(grad: &mut [f32], scale: Scale, width: usize) {
-    if let Some(before) = grad.len().checked_sub(2 * width).filter(|before| *before > 0) {
-        let (before, last) = grad[before..].split_at_mut(width);
-        before.iter().zip(last).for_each(|(before, last)| *last += scale.echo() * before);
     }
 }
 
@@ -348,8 +337,6 @@ mod tests {
             (Scale::Closed, 1, plain, true, 0.0, "quadrotor"),
             (Scale::Closed, 1, plain, true, 0.1, "quadrotor,lag=1.2,mass=0.9,delay=2,asymmetry=0.1"),
             (Scale::Closed, 1, quirks, true, 0.0, "quadrotor,gain=0.8"),
-            (Scale::Echo(0.8), 1, plain, true, 0.0, "point"),
-            (Scale::Echo(0.8), 3, plain, true, 0.0, "point"),
         ] {
             let mut setting = Setting { lag, body, ..setting(scale, exchange, quirks, normalized) };
             if lag > 0.0 {

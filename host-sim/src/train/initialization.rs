@@ -1,7 +1,7 @@
 //! Initial weights.
 
 use rand::RngExt as _;
-use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions};
+use wdgnn_core::model::shape::Dimensions;
 
 use super::net::Places;
 use crate::{
@@ -32,10 +32,8 @@ pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<
 /// Turns random weights into an initial controller. Both parts implement `guess` (feature, output,
 /// gain) on all taps, the deep part within its activation's limits, plus a small share of the
 /// random weights: random weights alone may disperse the swarm. Taps behind the last exchange have
-/// lower weights for rarer exchanges; the last tap counts without its returned share.
-pub fn guess(
-    weights: &mut [f32], size: &Dimensions, guess: &[(usize, usize, f32)], scale: Scale, exchange: u32,
-) {
+/// lower weights for rarer exchanges.
+pub fn guess(weights: &mut [f32], size: &Dimensions, guess: &[(usize, usize, f32)], exchange: u32) {
     /// Share of the random weights.
     const RANDOM: f32 = 0.1;
     /// Gain for rare exchanges: states of neighbors are older, and trained networks have a higher
@@ -57,8 +55,7 @@ pub fn guess(
     weights[places.readout_bias.clone()].fill(0.0);
     let readout = weights[places.readout.clone()].to_vec();
     for tap in 0..size.taps {
-        let age = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
-        let worth = if tap > 1 && tap + 1 == size.taps { age * (1.0 - scale.echo()) } else { age };
+        let worth = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
         for &(feature, output, gain) in guess {
             let gain = if exchange > 1 { RARE * gain } else { gain };
             let column = || readout.iter().skip(output).step_by(outputs);
@@ -133,7 +130,7 @@ mod tests {
     fn the_initial_controller_acts_on_all_taps() {
         for exchange in [1, 5] {
             let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
-            guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], Scale::Closed, exchange);
+            guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], exchange);
             let idle = command(&weights, None);
             for tap in 0..SIZE.taps {
                 let worth = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };

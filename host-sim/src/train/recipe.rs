@@ -59,14 +59,15 @@ pub struct Recipe<W: Environment> {
 }
 
 impl<W: Environment> Recipe<W> {
-    /// Returns a recipe by name, with an exchange at each tick.
-    pub fn named(name: RecipeName) -> Result<Self> {
-        let settings = W::training_config(name)
+    /// Returns a recipe by name for a world, with an exchange at each tick.
+    pub fn named(name: RecipeName, world: W) -> Result<Self> {
+        let settings = world
+            .training_config(name)
             .ok_or_else(|| Error::usage(format!("--recipe {} is not for --task {}", name.name(), W::NAME)))?;
         let base = Self {
             name,
-            world: W::default(),
-            condition: W::default_scenario(),
+            condition: world.scenario(),
+            world,
             robots_fixed: false,
             method: Method::Evolution(Evolution::DEFAULT),
             epochs: 30,
@@ -82,7 +83,7 @@ impl<W: Environment> Recipe<W> {
         Ok(match name {
             RecipeName::Through => Self { method: Method::Bptt(Bptt::DEFAULT), steps: 10, ..base },
             RecipeName::Evolve => Self { epochs: 100, rate: 2.0e-2, rate_end: 0.1, ..base },
-            RecipeName::Ours => Self {
+            RecipeName::Imitate => Self {
                 method: Method::Imitation(Imitation::aggregation(limit::<W>(&settings.task))),
                 epochs: 120,
                 steps: 100,
@@ -111,7 +112,7 @@ impl<W: Environment> Recipe<W> {
         if world.adjoint().is_some() {
             RecipeName::Through
         } else if world.expert(&task).is_some() {
-            RecipeName::Ours
+            RecipeName::Imitate
         } else {
             RecipeName::Evolve
         }

@@ -142,8 +142,7 @@ impl<W: Environment, K: Watcher> Train<'_, W, K> {
         let Config { recipe, architecture, size, seed, .. } = self.config;
         let mut weights = initialization::weights(size, *architecture, *seed);
         if let (Method::Bptt(_), Some(derivative)) = (&recipe.method, recipe.world.adjoint()) {
-            let (gains, scale) = (derivative.initial_gains(), recipe.settings.scale);
-            initialization::guess(&mut weights, size, &gains, scale, recipe.exchange);
+            initialization::guess(&mut weights, size, &derivative.initial_gains(), recipe.exchange);
             for range in initialization::rows(size, &derivative.blocked_features()) {
                 weights[range].fill(0.0);
             }

@@ -108,7 +108,7 @@ pub trait DelayLines:
 ///
 /// Neighbors come in ascending address, each with the weight of its edge. Tap 0 is zero until
 /// inference writes the robot's own signal. `own` are the robot's own transmitted taps;
-/// [`Scale::Closed`] and [`Scale::Echo`] add them first.
+/// [`Scale::Closed`] adds them first.
 #[inline]
 pub fn aggregate<'a, L: DelayLines + 'a>(
     own: &L, neighbors: impl Iterator<Item = (&'a L, f32)>, scale: Scale,
@@ -216,10 +216,6 @@ impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for LayerT
     #[inline]
     fn apply_scale(&mut self, scale: Scale, count: usize) {
         scale.apply(self.line.numbers_mut().get_mut(F..).unwrap_or_default(), count);
-        // Tap 0 is the robot's own signal, so a line of two taps has no tap for the echo.
-        if let (Scale::Echo(share), [_, .., before, last]) = (scale, &mut self.line.0[..]) {
-            kernels::add_scaled(before, last, share);
-        }
         self.above.apply_scale(scale, count);
     }
 }
@@ -262,38 +258,11 @@ mod tests {
         assert_eq!(aggregated(Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
         assert_eq!(aggregated(Scale::Scaled(2.0)), taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]]));
         assert_eq!(aggregated(Scale::Closed), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 4.0]]));
-        assert_eq!(aggregated(Scale::Echo(0.5)), taps([[0.0, 0.0], [7.5, 8.0], [9.0, 4.0]]));
-    }
-
-    #[test]
-    fn line_of_two_taps_has_no_echo() {
-        let two = LayerTaps { line: DelayLine([[1.0], [2.0]]), above: () };
-        let [echo, closed] =
-            [Scale::Echo(0.5), Scale::Closed].map(|scale| aggregate(&two, iter::empty(), scale));
-        assert_eq!(echo, closed);
-    }
-
-    #[test]
-    fn echo_reaches_more_hops_than_taps() {
-        // Five robots in a row; the signal of the first is 1.
-        let mut row = [Taps::ZERO; 5];
-        for _ in 0..12 {
-            row[0].line.0[0] = [1.0; 2];
-            let before = row;
-            row = core::array::from_fn(|node| {
-                let sides = [node.checked_sub(1), Some(node + 1)].into_iter().flatten();
-                let heard = sides.filter_map(|other| before.get(other)).map(|taps| (taps, 1.0));
-                aggregate(&before[node], heard, Scale::Echo(0.8))
-            });
-        }
-        assert!(row[4].line.0[2][0] > 0.01, "four hops, two taps: {row:?}");
-        let bound = 1.0 / (1.0 - 0.8);
-        assert!(row.iter().flat_map(|taps| taps.line.numbers()).all(|z| (0.0..=bound).contains(z)));
     }
 
     #[test]
     fn sum_over_no_neighbors_is_zero_under_every_scale() {
-        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed, Scale::Echo(0.9)] {
+        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed] {
             assert_eq!(aggregate(&Taps::ZERO, iter::empty(), scale), Taps::ZERO);
         }
     }

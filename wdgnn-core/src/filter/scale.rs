@@ -19,25 +19,13 @@ pub enum Scale {
     /// `z_k = (z_{k-1} + Σ_j z_{k-1}^{(j)}) / (n + 1)`. Repeated, this is a consensus iteration
     /// toward the mean of the swarm. Taps stay defined without neighbors.
     Closed,
-    /// [`Scale::Closed`] with feedback of the last tap, weighted by m.
-    ///
-    /// `z_{K-1} = (closed mean of z_{K-2}) + m · z_K`. Information from distant robots stays in the
-    /// taps and decays by m per exchange, so a filter of K taps reaches further than K hops.
-    /// Messages carry no additional numbers. m < 1 keeps every tap bounded.
-    Echo(f32),
 }
 
 impl Scale {
     /// Returns whether the sum includes the robot's own taps.
     #[inline]
     pub fn closed(self) -> bool {
-        matches!(self, Self::Closed | Self::Echo(_))
-    }
-
-    /// Returns the feedback weight m, 0 without feedback.
-    #[inline]
-    pub fn echo(self) -> f32 {
-        if let Self::Echo(share) = self { share } else { 0.0 }
+        matches!(self, Self::Closed)
     }
 
     /// Applies the scale to a sum over `count` neighbors; 0 neighbors give zero.
@@ -45,8 +33,8 @@ impl Scale {
     pub(super) fn apply(self, sums: &mut [f32], count: usize) {
         match self {
             Self::Sum => {}
-            // With `Closed` and `Echo`, `count` includes the robot itself.
-            Self::Mean | Self::Closed | Self::Echo(_) => {
+            // With `Closed`, `count` includes the robot itself.
+            Self::Mean | Self::Closed => {
                 let count = count.max(1) as f32;
                 for x in sums {
                     *x /= count;

@@ -29,7 +29,6 @@ pub(super) fn write(header: &Header, count: usize, bytes: &mut [u8; HEADER_BYTES
         Scale::Mean => (1, 1.0),
         Scale::Scaled(factor) => (2, factor),
         Scale::Closed => (3, 1.0),
-        Scale::Echo(share) => (4, share),
     };
     let Learning { step, cooling, ridge, ball, clip, metric, mixing, .. } = learning;
     let flags = u8::from(learning.through_clamp) + 2 * u8::from(learning.adapts_gain);
@@ -78,8 +77,6 @@ pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Header, WeightsError> {
         1 => Scale::Mean,
         2 => Scale::Scaled(factor),
         3 => Scale::Closed,
-        // With a feedback weight of 1 or more, taps would grow without bound.
-        4 if (0.0..1.0).contains(&factor) => Scale::Echo(factor),
         code => return Err(unknown(HeaderField::Scale, code)),
     };
     let [step, cooling, ridge, ball, clip] = rates;

@@ -4,8 +4,8 @@
 
 >>> import torch, wdgnn
 >>> from wdgnn.torch import Network
->>> network = Network.load("through-wd-gnn")
->>> network.to_model() == wdgnn.Model.named("through-wd-gnn")
+>>> network = Network.load("flocking-wd-gnn")
+>>> network.to_model() == wdgnn.Model.named("flocking-wd-gnn")
 True
 >>> output, delay_lines = network(torch.zeros(10, 6), torch.zeros(10, 10))
 >>> output.shape

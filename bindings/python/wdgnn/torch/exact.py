@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from .shift import Scale, echoed, is_closed
 
 if TYPE_CHECKING:
     from .network import Network
@@ -35,15 +34,15 @@ def accumulate(start: Tensor, inputs: Tensor, weights: Tensor) -> Tensor:
     return sums
 
 
-def exchange(delay_line: Tensor, adjacency: Tensor, scale: Scale) -> Tensor:
+def exchange(delay_line: Tensor, adjacency: Tensor, scale: str | float) -> Tensor:
     """Taps 1 … K of every robot: the sum of its own taps for closed scales, then of its neighbors' taps by address."""
     sent = delay_line[..., :-1, :]
-    closed = is_closed(scale)
+    closed = scale == "closed"
     sums = sent.clone() if closed else torch.zeros_like(sent)
     for other, receives in zip(sent.unbind(-3), adjacency.unbind(-1)):
         sums = sums + torch.where(receives[..., None, None] > 0.0, other.unsqueeze(-3), torch.tensor(0.0))
     if closed or scale == "mean":
-        return echoed(sums / (adjacency.sum(-1) + float(closed)).clamp(min=1.0)[..., None, None], scale)
+        return sums / (adjacency.sum(-1) + float(closed)).clamp(min=1.0)[..., None, None]
     return sums if scale == "sum" else sums * torch.tensor(float(scale))
 
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from .._native import Model
 from . import exact
-from .shift import echoed, is_closed
 
 #: Delay line of every layer.
 DelayLines = list[Tensor]
@@ -69,7 +68,7 @@ class Network(nn.Module):
         return network
 
     @classmethod
-    def untrained(cls, like: Model | str = "through-wd-gnn", **header: Any) -> Network:
+    def untrained(cls, like: Model | str = "flocking-wd-gnn", **header: Any) -> Network:
         """Creates an untrained network with the header of `like`, changed by `header`, such as `layers=[(2, 16), (2, 16)], hidden=16`.
 
         `to_model` scales step and ball of learning in flight, so that they have the effect on the command that they have in `like`.
@@ -130,11 +129,11 @@ class Network(nn.Module):
         """Taps 1 … K of every robot, from the taps of the previous exchange."""
         sent = delay_line[..., :-1, :]
         scale = self.header["scale"]
-        if is_closed(scale):
+        if scale == "closed":
             adjacency = adjacency + torch.eye(adjacency.shape[-1], dtype=adjacency.dtype)
         sums = torch.einsum("...ij,...jkf->...ikf", adjacency, sent)
-        if is_closed(scale) or scale == "mean":
-            return echoed(sums / adjacency.sum(-1).clamp(min=1.0)[..., None, None], scale)
+        if scale == "closed" or scale == "mean":
+            return sums / adjacency.sum(-1).clamp(min=1.0)[..., None, None]
         return sums if scale == "sum" else sums * float(scale)
 
     def _activate(self, x: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     add("--first-seed", type=int, default=1, metavar="N", help="seed of the first start [%(default)s]")
     add("--seconds", type=float, default=4.0, help="length of a flight [%(default)s]")
     add("--radius", type=float, default=2.0, metavar="M", help="radio range in m [%(default)s]")
-    add("--weights", action="append", metavar="FILE", help="weight file or name of a network; repeatable [that of the profile]")
+    add("--weights", action="append", metavar="FILE", help="weight file or name of a network; repeatable [that for these bodies]")
     add("--profile", choices=PROFILES, default="exact", help="link profile; baselines exchange at its rate [%(default)s]")
     add("--laws", default="averaging,smith-1,smith-3", metavar="LAW,…", help="baselines [%(default)s]")
     add("--unguarded", action="store_true", help="add each network without collision avoidance, as in the baselines")

@@ -133,7 +133,7 @@ def compare(
 ) -> list[Row]:
     """Flies tuned baselines and each network, offline and learning. The first row is tuned one-hop averaging.
 
-    `weights`: weight files, names or models [the one of the profile].
+    `weights`: weight files, names or models [the one for these bodies, else that of the profile].
     `profile`: link profile of the networks. Baselines exchange at its rate.
     `laws`: baselines besides averaging.
     `unguarded`: whether to add each network without collision avoidance, which the baselines do not have either.
@@ -141,10 +141,11 @@ def compare(
 
     >>> rows = compare(Condition("point", robots=5, seeds=[1, 2], seconds=0.5), laws=["averaging"])
     >>> [row.title.split(",")[0] for row in rows]
-    ['averaging', 'through-wd-gnn', 'through-wd-gnn']
+    ['averaging', 'flocking-wd-gnn', 'flocking-wd-gnn']
     """
     options = {"profile": profile, "radius": condition.radius}
-    models = [Swarm(robots=2, model=model, **options).model for model in weights]
+    own = world_class(condition.world).model if profile == "exact" else None
+    models = [Swarm(robots=2, model=model or own, **options).model for model in weights]
     interval = max(model.header["interval"] for model in models)
     rows = []
 

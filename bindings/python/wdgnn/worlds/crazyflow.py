@@ -41,6 +41,8 @@ class Crazyflow(World):
     True
     """
 
+    model = "quadrotor-wd-gnn"
+
     def __init__(self, starts: ArrayLike, *, mass: float = 1.0, delay: float = 0.0) -> None:
         self._mass = mass
         super().__init__(starts, delay=delay)

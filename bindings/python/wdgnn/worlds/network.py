@@ -14,7 +14,7 @@ from .world import Array, World
 class Network:
     """One `wdgnn.Swarm` per swarm of the world: the robots' own code decides, the world moves.
 
-    `model`: weight file, name or `Model` [that of the profile].
+    `model`: weight file, name or `Model` [that for the bodies of the world, else that of the profile].
     `online`: whether the robots learn in flight.
     `options`: further options of `wdgnn.Swarm`, such as `radius`, `profile` or `faults`.
 
@@ -31,7 +31,10 @@ class Network:
 
     def begin(self, world: World) -> None:
         """Prepares for a flight."""
-        self.swarms = [Swarm(robots=world.robots, seed=1 + index, **self.options) for index in range(world.swarms)]
+        options = dict(self.options)
+        if options.get("profile", "exact") == "exact":
+            options["model"] = options["model"] or world.model
+        self.swarms = [Swarm(robots=world.robots, seed=1 + index, **options) for index in range(world.swarms)]
 
     def commands(self, tick: int, states: Array) -> Array:
         """Commands for measured states. They also end the robots' tick before."""

@@ -34,6 +34,8 @@ class RotorPy(World):
     True
     """
 
+    model = "quadrotor-wd-gnn"
+
     def __init__(
         self,
         starts: ArrayLike,

@@ -44,6 +44,8 @@ class World(abc.ABC):
     speeds = (1.0, 2.0, 3.0)
     #: Gains in 1/s between which averaging is tuned.
     gains = (2.0, 40.0)
+    #: Name of the network for these bodies; `None` for that of the profile.
+    model: str | None = None
 
     def __init__(self, starts: ArrayLike, *, delay: float = 0.0) -> None:
         states = np.array(starts, float)

@@ -1,6 +1,6 @@
 //! Reception: frames into the neighbor table, and the end of reception.
 
-use wdgnn_core::{filter::DelayLines as _, message::Message, model::Model, task::State as _};
+use wdgnn_core::{filter::DelayLines as _, message::Message, model::Model, task::State as _, tensor::Array};
 use wdgnn_link::{
     error::FrameError,
     header::{FrameId, MAX_PLAUSIBLE_AGE_TICKS, OBSTACLE_ONLY, Payload},
@@ -150,7 +150,8 @@ impl<C: RobotTypes, L: LinkOf<C>, const N: usize> Robot<C, L, N> {
             let own_taps = exchange
                 .then(|| controller.agent.transmitted())
                 .filter(|_| <C::Model as Model>::Taps::LEN > 0);
-            table.clip(config.agent.task.clipped_components(), own_taps);
+            let stride = <<C::Model as Model>::Features as Array>::LEN;
+            table.clip(&config.agent.task.clipped(), stride, own_taps);
         }
         let is_isolated = self.table.trusted().next().is_none();
         self.controller.update_isolation(is_isolated);

@@ -153,9 +153,9 @@ pub trait PlausibilityChecks: Task {
         *track
     }
 
-    /// Components of the state that robust clipping limits, and their smallest spread. The default clips none.
-    fn clipped_components(&self) -> Option<(Range<usize>, f32)> {
-        None
+    /// Numbers that robust clipping limits. The default limits taps only, and none of them by states.
+    fn clipped(&self) -> ClippedNumbers {
+        ClippedNumbers::default()
     }
 
     /// Compares commanded with realized commands, both averaged over 0.2 s. The default is unknown.
@@ -164,6 +164,19 @@ pub trait PlausibilityChecks: Task {
     ) -> ActuatorResponse {
         ActuatorResponse::Unknown
     }
+}
+
+/// Numbers in messages that robust clipping limits to those of the other neighbors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClippedNumbers {
+    /// Components of a state.
+    pub state: Range<usize>,
+    /// Smallest spread of these components.
+    pub min_spread: f32,
+    /// Features that are means of differences between these components.
+    ///
+    /// An honest tap of such a feature is no larger than a few spreads of the components.
+    pub features: Range<usize>,
 }
 
 /// Response of a robot's actuators to its commands.

@@ -68,6 +68,11 @@ impl MedianMad {
         Some(Self { median, mad: mad.map(|mad| mad + min_mad) })
     }
 
+    /// Returns the largest MAD of the first columns.
+    pub(crate) fn largest_mad(&self, columns: usize) -> f32 {
+        self.mad.iter().take(columns).fold(0.0, |most, mad| if *mad > most { *mad } else { most })
+    }
+
     /// Clips the first values of a slice, one per column, to `spreads` MADs.
     #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn clip(&self, numbers: &mut [f32], spreads: f32) {

@@ -48,10 +48,10 @@ impl<T> SharedConfig<T> {
     }
 }
 
-impl<M: Model, T: Copy> SwarmConfig<M, T> {
+impl<M: Model + Copy, T: Copy> SwarmConfig<M, T> {
     /// Returns the part of the configuration that does not depend on network dimensions.
     pub fn shared(&self) -> SharedConfig<T> {
         let offline = self.robot.agent.model.offline().numbers().to_vec();
-        SharedConfig { robot: self.robot.with_model(()), offline }
+        SharedConfig { robot: self.robot.with(|_| (), self.robot.trust), offline }
     }
 }

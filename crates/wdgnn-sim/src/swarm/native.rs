@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn frames_longer_than_the_firmware_buffer_are_rejected() {
-        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let file = models::shipped(RecipeName::Through, Architecture::WdGnn).unwrap();
         let robot = onboard::config_from_weights::<Flocking>(&file.weights()).unwrap();
         let config = SwarmConfig { robot, checksum: 0 };
         let robot = config.build(1, State::zero(), Profile::Exact, None);

@@ -116,6 +116,11 @@ pub trait Presentation: World {
         )))
     }
 
+    /// Returns the shipped network for a profile and this world's body. The default ignores the body.
+    fn own_model(&self, profile: Profile) -> Result<ModelFile> {
+        Self::model(profile)
+    }
+
     /// Returns a second network of the task, for swarms with two models.
     fn other_model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
@@ -166,7 +171,7 @@ pub trait Training: World {
     }
 
     /// Returns the training configuration of a recipe; `None` if the world does not support it.
-    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
+    fn training_config(&self, recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
         (recipe != RecipeName::Paper).then(|| TrainingConfig {
             task: Self::default_task(),
             scale: Scale::Closed,

@@ -23,7 +23,13 @@ pub fn train<W: Environment>(
 ) -> Result<Vec<ModelFile>> {
     let train = |&architecture: &Architecture| {
         let size = W::Shapes::all()[0];
-        let config = Config::<W> { recipe: Recipe::named(recipe)?, architecture, size, seed, weights: None };
+        let config = Config::<W> {
+            recipe: Recipe::named(recipe, W::default())?,
+            architecture,
+            size,
+            seed,
+            weights: None,
+        };
         let out = Path::new(architecture.name());
         let train = Train { config: &config, out, watcher: &BarOnly(bar), stop };
         train.run().map(|(model, _)| model)

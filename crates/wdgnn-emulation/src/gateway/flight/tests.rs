@@ -3,7 +3,7 @@
 use wdgnn_link::tdma::SlotInfo;
 
 use super::*;
-use wdgnn_sim::{models, recipe::RecipeName};
+use wdgnn_sim::models;
 
 const TIMING: SlotTiming =
     SlotTiming { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
@@ -21,7 +21,7 @@ fn time(time_us: u64) -> Vec<u8> {
 
 /// Two unsealed robots at rest in the origin with a radio range of two meters.
 fn with_flight(act: impl FnOnce(&mut Flight<'_>)) {
-    let model = models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap();
+    let model = models::for_profile(Profile::Dot154).unwrap();
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let simulated = vec![(0, rest), (1, rest)];
     let weights = model.weights();

@@ -6,7 +6,7 @@
 //! reports with that track. An innovation within a few standard deviations passes. Smaller false
 //! reports accumulate in the mean innovation, where noise averages out.
 
-use core::{f32::consts::SQRT_2, ops::Range};
+use core::f32::consts::SQRT_2;
 
 use wdgnn_core::{
     math,
@@ -14,7 +14,7 @@ use wdgnn_core::{
 };
 
 use super::innovation_gate::{InnovationGate, bounded_share};
-use crate::tasks::{ActuatorResponse, PlausibilityChecks};
+use crate::tasks::{ActuatorResponse, ClippedNumbers, PlausibilityChecks};
 
 /// Tolerance of positions without noise, in meters.
 ///
@@ -176,9 +176,10 @@ where
         Motion { position: track.position, velocity }
     }
 
-    /// Velocities, clipped to the median with a minimum spread of `MIN_SPREAD`.
-    fn clipped_components(&self) -> Option<(Range<usize>, f32)> {
-        Some((D..2 * D, MIN_SPREAD))
+    /// Velocities, and the features that are means of their differences. Sums grow with the number of neighbors.
+    fn clipped(&self) -> ClippedNumbers {
+        let features = if self.normalized { 0..D } else { 0..0 };
+        ClippedNumbers { state: D..2 * D, min_spread: MIN_SPREAD, features }
     }
 
     fn actuator_response(

@@ -178,7 +178,7 @@ mod tests {
 
     /// Compares robots with tables and robots without tables, tick by tick.
     fn check(scenario: Scenario, threads: usize) {
-        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let file = models::shipped(RecipeName::Through, Architecture::WdGnn).unwrap();
         let robot = onboard::config_from_weights::<Flocking>(&file.weights()).unwrap();
         assert!(robot.is_memoryless() && robot.agent.learning.step > 0.0);
         let config = SwarmConfig { robot, checksum: 0 };
