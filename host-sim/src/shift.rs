@@ -148,6 +148,13 @@ impl Plan<'_> {
         })
     }
 
+    /// Returns the world of the evaluation with these properties of the robots.
+    fn world(&self, mismatch: ModelMismatch) -> Flock {
+        let mut world = self.eval.world.clone();
+        world.mismatch = mismatch;
+        world
+    }
+
     fn fly(
         &self, eval: &EvalConfig<Flock>, controller: &str, quirks: ModelMismatch, seed: u64,
     ) -> Result<Vec<EpisodeMetrics>> {
@@ -155,10 +162,11 @@ impl Plan<'_> {
             return Err(Error::Interrupted);
         }
         let (task, controller) = (eval.task()?, Controller::named(controller)?);
-        let condition = Scenario { ticks: TICKS, ..Flock::<2>::default_scenario() };
+        let world = self.world(quirks);
+        let condition = Scenario { ticks: TICKS, ..world.scenario() };
         threads::try_map(self.swarms, |swarm| {
             let mut random = generator(seed, Purpose::Testing, swarm as u64);
-            let start = Episode::draw(&Flock::with(quirks), &condition, &mut random)?;
+            let start = Episode::draw(&world, &condition, &mut random)?;
             let mut flown = eval.swarm(&controller, &start, swarm as u64)?;
             start.run_unobserved(&task, flown.as_mut())
         })

@@ -109,6 +109,28 @@ fn bodies_change_flights_and_have_their_own_condition() {
 }
 
 #[test]
+fn sweep_shift_run_and_faults_fly_bodies() {
+    let folder = folder();
+    let sweep = json(folder.path(), "sweep speed --body quadrotor --values 1,2 --swarms 2 --robots 5");
+    let total =
+        |point: usize, name: &str| sweep["points"][point]["controllers"][name]["total"]["mean"].as_f64();
+    assert!(total(1, "smith-1-hop") > total(0, "tuned-averaging-1-hop"), "{sweep}");
+    let shift = json(folder.path(), "shift as-trained --body quadrotor --swarms 1 --seeds 1 --retrain 2");
+    let column = |column: usize| shift["rows"][0]["total"][column]["mean"].as_f64().expect("a number");
+    assert!(column(1) < 0.5 * column(0) && column(4) <= column(1), "the network of quadrotors: {shift}");
+    let digest = |body: &str| json(folder.path(), &format!("run --robots 5 {body}"))["digest"].clone();
+    assert_ne!(digest("--body quadrotor"), digest(""));
+    assert_eq!(digest("--body point --ticks 200"), digest(""));
+    // Rows need not hold: the network was trained for point masses.
+    let rows = |body: &str| {
+        let line =
+            format!("faults --only noise%20of%20velocities --swarms 1 --ticks 200 --robots 10 --json {body}");
+        host_sim(folder.path(), &line).stdout
+    };
+    assert_ne!(rows("--body quadrotor --speed 3"), rows(""));
+}
+
+#[test]
 fn with_a_body_baselines_are_tuned_on_separate_swarms() {
     let folder = folder();
     let flown = json(folder.path(), "eval --body quadrotor --swarms 6");

@@ -47,6 +47,8 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// `task`: name of the task; `wdgnn.TASKS` lists them.
 /// `robots`, `radius` (radio range in m), `speed` (maximum starting speed per axis in m/s) [those of the task].
 /// `model`: a `Model`, the name of a shipped one, or a file [that of the task].
+/// `body`: body between command and motion: `"point"`, `"quadrotor"` or `"differential"`, with settings such as
+///   `"quadrotor,lag=1.2,delay=2"`; `docs/scenarios.md` lists them. It changes the defaults of `robots` and `speed`.
 /// `controller`: `"network"`, or a baseline such as `"expert"`.
 /// `profile`: link profile; `wdgnn.PROFILES` lists them.
 /// `online`: whether the robots learn in flight.
@@ -71,13 +73,13 @@ pub struct Swarm {
 impl Swarm {
     #[new]
     #[pyo3(signature = (task="flocking", *, robots=None, radius=None, speed=None, model=None, controller=NETWORK, profile="exact",
-        online=true, faults=None, guard=None, key=None, seed=1, start=0, purpose="testing"))]
+        online=true, faults=None, body=None, guard=None, key=None, seed=1, start=0, purpose="testing"))]
     #[allow(clippy::too_many_arguments, reason = "each is an option with a name in Python")]
     fn new(
         py: Python<'_>, task: &str, robots: Option<i64>, radius: Option<f32>, speed: Option<f32>,
         model: Option<&Bound<'_, PyAny>>, controller: &str, profile: &str, online: bool,
-        faults: Option<&Bound<'_, PyDict>>, guard: Option<&Bound<'_, PyDict>>, key: Option<&[u8]>, seed: u64,
-        start: u64, purpose: &str,
+        faults: Option<&Bound<'_, PyDict>>, body: Option<&str>, guard: Option<&Bound<'_, PyDict>>,
+        key: Option<&[u8]>, seed: u64, start: u64, purpose: &str,
     ) -> PyResult<Self> {
         let bad_key = |no: key::KeyParseError| PyValueError::new_err(format!("key: that {no}"));
         let robots = robots.map(|robots| {
@@ -85,6 +87,8 @@ impl Swarm {
                 .map_err(|_| PyValueError::new_err(format!("robots must be {ROBOTS}, got {robots}")))
         });
         let (faults, actuators) = faults::read(faults)?;
+        let bad_body = |text, expected| PyValueError::new_err(format!("body must be {expected}, got {text}"));
+        let body = body.map(|text| text.parse().map_err(|expected: String| bad_body(text, expected)));
         let config = SwarmConfig {
             condition: ConditionOverrides { robots: robots.transpose()?, radius, speed },
             model: model.map(model::any).transpose()?,
@@ -93,6 +97,7 @@ impl Swarm {
             online,
             faults,
             actuators,
+            body: body.transpose()?,
             guard: GuardSettings::read(guard)?,
             key: key.map(|text| key::parse_key(text).map_err(bad_key)).transpose()?,
             seed,

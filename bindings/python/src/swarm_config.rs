@@ -9,11 +9,13 @@ use wdgnn_sim::{
     error::{Error, Result},
     medium::options::Faults,
     model::ModelFile,
-    models,
     profiles::Profile,
     seeds::{Purpose, generator},
     swarm::{in_memory::Online, networks::Network, radio_swarm::RadioConfig},
-    world::{Environment, Scenario, World, flock::Flock},
+    world::{
+        Environment, Scenario, World,
+        flock::{Flock, body::BodyConfig},
+    },
 };
 
 use crate::{
@@ -98,19 +100,12 @@ pub struct SwarmConfig {
     pub online: bool,
     pub faults: Option<Faults>,
     pub actuators: ActuatorFaults,
+    pub body: Option<BodyConfig>,
     pub guard: GuardSettings,
     pub key: Option<Key>,
     pub seed: u64,
     pub start: u64,
     pub purpose: Purpose,
-}
-
-/// Default network of the task, which `host-sim eval` flies.
-fn default_model<W: Environment>(profile: Profile) -> Result<ModelFile> {
-    if W::NAME == <Flock<2> as World>::NAME {
-        return models::for_profile(profile);
-    }
-    W::model(profile)
 }
 
 /// Name of the controller with a network.
@@ -120,7 +115,9 @@ impl WorldVisitor for &SwarmConfig {
     type Output = Result<Box<dyn RunningSwarm>>;
 
     fn visit<W: Environment>(self) -> Self::Output {
-        let defaults = W::default_scenario();
+        let mut world = self.actuators.world::<W>()?;
+        self.body.map_or(Ok(()), |body| world.set_body(body))?;
+        let defaults = world.scenario();
         let ConditionOverrides { robots, radius, speed } = self.condition;
         let condition = Scenario {
             robots: robots.unwrap_or(defaults.robots),
@@ -131,7 +128,7 @@ impl WorldVisitor for &SwarmConfig {
         condition.check()?;
         self.profile.check_robots(condition.robots)?;
         let mut random = generator(self.seed, self.purpose, self.start);
-        let start = Episode::<W>::draw(&self.actuators.world::<W>()?, &condition, &mut random)?;
+        let start = Episode::<W>::draw(&world, &condition, &mut random)?;
         if self.controller == NETWORK {
             return self.network(&start);
         }
@@ -157,7 +154,7 @@ impl SwarmConfig {
     fn network<W: Environment>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
             Some(model) => ModelFile::clone(model),
-            None => default_model::<W>(self.profile)?,
+            None => start.world.own_model(self.profile)?,
         };
         let model = Arc::new(self.guard.model::<W::Task>(model)?);
         self.profile.check(&model)?;

@@ -234,6 +234,19 @@ def test_actuator_faults_are_those_of_eval(host_sim, tmp_path):
     assert evaluated["controllers"]["wd-gnn-online"]["total"]["mean"] == pytest.approx(swarm.results()["total"], rel=1e-6)
 
 
+def test_bodies_are_those_of_eval(host_sim, tmp_path):
+    arguments = ["--swarms", "1", "--seed", "1", "--body", "quadrotor,lag=1.2"]
+    evaluated = json.loads(host_sim("eval", "--json", *arguments, "--report", str(tmp_path / "eval.html")))
+    swarm = Swarm(body="quadrotor,lag=1.2")
+    swarm.run(400)
+    assert len(swarm.states) == 10
+    assert evaluated["controllers"]["wd-gnn-online"]["total"]["mean"] == pytest.approx(swarm.results()["total"], rel=1e-6)
+    with pytest.raises(ValueError, match="body must be point, quadrotor or differential, .*, got boat"):
+        Swarm(body="boat")
+    with pytest.raises(ValueError, match="body needs task flocking, got flocking-3d"):
+        Swarm("flocking-3d", body="quadrotor")
+
+
 def test_links_connect_robots_within_the_radio_range():
     swarm = Swarm(robots=20, radius=1.5)
     places = swarm.states[:, :2].copy()

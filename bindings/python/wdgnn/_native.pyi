@@ -56,6 +56,7 @@ class Swarm:
         profile: str = "exact",
         online: bool = True,
         faults: dict[str, float | int | str | Sequence[str]] | None = None,
+        body: str | None = None,
         guard: dict[str, float] | None = None,
         key: bytes | None = None,
         seed: int = 1,

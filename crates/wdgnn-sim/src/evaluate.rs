@@ -129,6 +129,12 @@ impl ControllerResult {
         self.title.starts_with("bound")
     }
 
+    /// Returns the title without searched parameters.
+    #[must_use]
+    pub fn law(&self) -> &str {
+        self.title.split(", gain").next().unwrap_or(&self.title)
+    }
+
     /// Collects a controller's episodes.
     pub fn of<W: Environment>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
         let Controller { name, title, shown, .. } = controller.clone();

@@ -8,7 +8,7 @@ use super::{
     HELD_OUT_SEED,
     conditions::ConditionArguments,
     invocation::Invocation,
-    models::ModelArguments,
+    models::{BodyArguments, ModelArguments},
     output::{OutputArguments, Results},
     scenario::ScenarioArguments,
     shard::ShardArguments,
@@ -46,7 +46,8 @@ const SECONDS: OptionRange = OptionRange::real(2.0, 600.0);
 #[command(after_help = "Examples:\n  host-sim faults\n  host-sim faults --list\n  \
                   host-sim faults --ticks 200 --swarms 4 --only noise\n  \
                   host-sim faults --profile dot154 --robots 10 --swarms 40 --seeds 3\n  \
-                  host-sim faults --only \"motors stuck\" --json\n  host-sim faults --no-robustness --swarms 2")]
+                  host-sim faults --only \"motors stuck\" --json\n  host-sim faults --no-robustness --swarms 2\n  \
+                  host-sim faults --body quadrotor --only noise")]
 pub struct FaultsArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
@@ -54,6 +55,8 @@ pub struct FaultsArguments {
     pub model: ModelArguments,
     #[command(flatten)]
     condition: ConditionArguments,
+    #[command(flatten)]
+    body: BodyArguments,
     /// List the keys of --fault with their defaults and exit.
     #[arg(long, help_heading = "Faults")]
     list: bool,
@@ -113,7 +116,8 @@ impl FaultsArguments {
             print!("{}", fault_options::list());
             return Ok(());
         }
-        let condition = self.condition.of(&W::default())?;
+        let world = self.body.world::<W>()?;
+        let condition = self.condition.of(&world)?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
         let ticks = |seconds: f64| (seconds / f64::from(W::default_task().period())).round() as u32;
@@ -122,7 +126,7 @@ impl FaultsArguments {
         }
         self.outputs.check()?;
         let command = self.resolved(&condition).command("faults");
-        let models = self.model.wd_gnn(&W::default())?.describe();
+        let models = self.model.wd_gnn(&world)?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
@@ -165,7 +169,9 @@ impl FaultsArguments {
     }
 
     fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
-        let eval = EvalConfig::<W>::of(vec![self.model.wd_gnn(&W::default())?], self.model.profile);
+        let world = self.body.world::<W>()?;
+        let models = vec![self.model.wd_gnn(&world)?];
+        let eval = EvalConfig { world, ..EvalConfig::of(models, self.model.profile) };
         Bench::new(eval, condition, swarms, seed, self.trust.trust())
     }
 

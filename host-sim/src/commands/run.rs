@@ -14,8 +14,12 @@ use wdgnn_link::security::key::Key;
 
 use self::{buggies::BuggyArguments, chips::ChipArguments, gateway::GatewayArguments};
 use super::{
-    conditions::ConditionArguments, invocation::Invocation, models::ModelArguments, output::OutputArguments,
-    recordings::RecordArguments, scenario::ScenarioArguments,
+    conditions::ConditionArguments,
+    invocation::Invocation,
+    models::{BodyArguments, ModelArguments},
+    output::OutputArguments,
+    recordings::RecordArguments,
+    scenario::ScenarioArguments,
 };
 use crate::{
     episode::EpisodeMetrics,
@@ -72,6 +76,7 @@ impl FromStr for Target {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim run --json\n  host-sim run --target qemu\n  \
                   host-sim run --task rendezvous --target qemu\n  host-sim run --target qemu --compare --robots 10\n  \
+                  host-sim run --body quadrotor,delay=2 --ticks 600 --svg drones.svg\n  \
                   host-sim run --target qemu --fault kill=3@50 --fault reboot=7@80 --log\n  \
                   openssl rand -hex 16 > swarm.key\n  \
                   host-sim run --target qemu --robots 10 --profile dot154 --key swarm.key\n  \
@@ -92,6 +97,8 @@ pub struct RunArguments {
     target: Target,
     #[command(flatten)]
     condition: ConditionArguments,
+    #[command(flatten)]
+    body: BodyArguments,
     /// Seed of the start.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
@@ -139,15 +146,20 @@ struct RunResult {
 impl RunArguments {
     /// Runs the swarm in a world and prints the result.
     pub fn run<W: Environment>(&self) -> Result {
-        let condition = self.condition.of(&W::default())?;
+        let world = self.body.world::<W>()?;
+        let condition = self.condition.of(&world)?;
         if !self.is_packed(condition.robots) {
             self.profile().check_robots(condition.robots)?;
         }
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
-        let model = ModelArguments { profile: self.profile(), ..self.model.clone() }.wd_gnn(&W::default())?;
+        let model = ModelArguments { profile: self.profile(), ..self.model.clone() }.wd_gnn(&world)?;
         self.profile().check(&model)?;
         let key = self.key.as_deref().map(key::read).transpose()?;
         let setup = Setup { condition, faults, model, key };
+        let simulated = !self.gateway.is_given() && !matches!(self.target, Target::Chip(_));
+        if self.body.body.is_some() && !simulated {
+            return Err(Error::usage("--body needs --target native or qemu"));
+        }
         match self.target {
             _ if self.gateway.is_given() => self.run_with_real_robots::<W>(&setup),
             Target::Chip(part) => self.run_on_chips::<W>(part, &setup),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     commands::{
         invocation::Invocation,
-        models::load_wd_gnn,
+        models::{BodyArguments, load_wd_gnn},
         output::{self, OutputArguments, Results},
         shard::ShardArguments,
         stop_on_interrupt,
@@ -20,10 +20,12 @@ use crate::{
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
+    profiles::Profile,
     progress,
     recipe::RecipeName,
     shift::{self, COLUMNS, Outcome, Plan, Row},
     table,
+    world::{Presentation as _, flock::Flock},
 };
 
 /// Range of the number of retraining steps.
@@ -35,7 +37,7 @@ const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 /// adaptation. The last column is the share of this gap that online learning closes.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim shift\n  host-sim shift delay noise --seeds 3\n  host-sim shift --json --csv shift.csv"
+    after_help = "Examples:\n  host-sim shift\n  host-sim shift delay noise --seeds 3\n  host-sim shift noise --body quadrotor\n  host-sim shift --json --csv shift.csv"
 )]
 pub struct ShiftArguments {
     #[command(flatten)]
@@ -58,6 +60,8 @@ pub struct ShiftArguments {
     /// WD-GNN weight file to use instead of the supplied network.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub body: BodyArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
     #[command(flatten)]
@@ -101,7 +105,9 @@ impl ShiftArguments {
     /// Runs the conditions and prints the table.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
-        let mut eval = EvalConfig::shipped(RecipeName::Through)?;
+        let world: Flock = self.body.world()?;
+        let mut eval = EvalConfig { world: world.clone(), ..EvalConfig::shipped(RecipeName::Through)? };
+        eval.insert_model(world.own_model(Profile::Exact)?);
         if let Some(path) = &self.model {
             eval.insert_model(load_wd_gnn(path)?);
         }

@@ -10,14 +10,14 @@ use crate::{
         HELD_OUT_SEED, comparison,
         conditions::{ConditionArguments, SWARMS},
         invocation::Invocation,
-        models::{ModelArguments, RecipeArguments},
+        models::{BodyArguments, ModelArguments, RecipeArguments},
         output::{self, OutputArguments, Results},
         scenario::ScenarioArguments,
         shard::ShardArguments,
     },
-    controllers::{EXPERT, EvalConfig},
+    controllers::EvalConfig,
     error::{Error, Result},
-    evaluate::{self, Case, ControllerResult, Summary, evaluate_all},
+    evaluate::{Case, ControllerResult, Summary, evaluate_all},
     fault_options::{FaultArguments, TrustArguments},
     model::ModelFile,
     option_range::OptionRange,
@@ -27,6 +27,7 @@ use crate::{
     progress,
     recipe::RecipeName,
     table,
+    tuning::tuned_controllers,
     world::{Environment, Scenario},
 };
 
@@ -94,7 +95,7 @@ impl Parameter {
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim sweep radius\n  host-sim sweep speed --values 2,4,5\n  host-sim sweep robots \
-                        --swarms 10 --csv robots.csv\n  host-sim sweep radius --fault drop-chance=0.3 --svg loss.svg"
+                        --swarms 10 --csv robots.csv\n  host-sim sweep radius --fault drop-chance=0.3 --svg loss.svg\n  host-sim sweep speed --body quadrotor --values 1,2,3"
 )]
 pub struct SweepArguments {
     #[command(flatten)]
@@ -121,6 +122,8 @@ pub struct SweepArguments {
     #[command(flatten)]
     condition: ConditionArguments,
     #[command(flatten)]
+    body: BodyArguments,
+    #[command(flatten)]
     outputs: OutputArguments,
     #[command(flatten)]
     shard: ShardArguments,
@@ -136,13 +139,13 @@ struct Point {
 }
 
 impl Point {
-    fn expert(&self) -> f64 {
-        evaluate::find(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+    fn reference(&self) -> f64 {
+        comparison::reference(&self.outcomes).map_or(f64::NAN, |(one, _)| one.summary.total.mean)
     }
 
-    /// A controller's total relative to the expert's.
+    /// A controller's total relative to the reference's.
     fn ratio(&self, index: usize) -> f64 {
-        self.outcomes[index].summary.total.mean / self.expert()
+        self.outcomes[index].summary.total.mean / self.reference()
     }
 }
 
@@ -168,14 +171,16 @@ impl SweepArguments {
         if self.scenario.invocation.sets(parameter) {
             return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
         }
-        let usual = self.condition.of(&W::default())?;
+        let world = self.body.world::<W>()?;
+        let usual = self.condition.of(&world)?;
         let mut values =
             if self.values.is_empty() { self.parameter.defaults(&usual) } else { self.values.clone() };
         values.sort_by(f64::total_cmp);
         values.dedup();
         let conditions: Vec<Scenario> =
             values.iter().map(|&value| self.parameter.condition(usual, value)).collect::<Result<_>>()?;
-        let mut eval = EvalConfig::<W>::of(self.models::<W>()?, self.model.profile);
+        let models = self.models(&world)?;
+        let mut eval = EvalConfig { world, ..EvalConfig::<W>::of(models, self.model.profile) };
         // Faults must fit the smallest swarm, and the profile the largest.
         let robots = conditions.iter().map(|condition| condition.robots);
         let fewest = robots.clone().min().unwrap_or(usual.robots);
@@ -186,29 +191,34 @@ impl SweepArguments {
             eval.set_faults(faults.clone(), count)?;
         }
         eval.check()?;
-        let controllers: Vec<_> =
-            eval.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
+        let mut controllers = Vec::new();
+        for condition in &conditions {
+            if self.body.body.is_some() {
+                eval.tuned = tuned_controllers(&eval, condition, self.seed)?;
+            }
+            let shown = eval.controllers().into_iter().filter(|one| one.shown || one.is_network());
+            controllers.push(shown.collect::<Vec<_>>());
+        }
         let page = format!("sweep-{}", self.parameter.name());
         let invocation = self.scenario.invocation.clone().without("parameter");
         let outputs = self.outputs.or_page(output::page(&page, &invocation));
         outputs.check()?;
-        let bar =
-            progress::bar((values.len() * self.seeds * self.swarms * controllers.len()) as u64, "flying");
-        let case = |(scenario, seed)| Case {
-            eval: &eval,
-            controllers: &controllers,
-            scenario,
-            swarms: self.swarms,
-            seed,
-        };
-        let seeds = || (self.seed..).take(self.seeds);
-        let cases = conditions.iter().flat_map(|condition| seeds().map(move |seed| (condition, seed)));
-        let cases: Vec<_> = cases.map(case).collect();
+        let bar = progress::bar(
+            (self.seeds * self.swarms * controllers.iter().map(Vec::len).sum::<usize>()) as u64,
+            "flying",
+        );
+        let (eval, swarms) = (&eval, self.swarms);
+        let points = conditions.iter().zip(&controllers);
+        let cases = points.flat_map(|(scenario, controllers)| {
+            let seeds = (self.seed..).take(self.seeds);
+            seeds.map(move |seed| Case { eval, controllers, scenario, swarms, seed })
+        });
+        let cases: Vec<_> = cases.collect();
         let resolved = self.resolved(&usual, &values);
         let command = resolved.command("sweep");
         let work = format!("{command}, {}", eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
-        let over_seeds = |(&value, seeds): (&f64, &[Vec<ControllerResult>])| {
+        let over_seeds = |((&value, controllers), seeds): ((&f64, &Vec<_>), &[Vec<ControllerResult>])| {
             let outcome = |(index, controller): (usize, _)| {
                 let flights: Vec<_> = seeds
                     .iter()
@@ -218,14 +228,15 @@ impl SweepArguments {
             };
             Point { value, outcomes: controllers.iter().enumerate().map(outcome).collect() }
         };
-        let points: Vec<Point> = values.iter().zip(outcomes.chunks(self.seeds)).map(over_seeds).collect();
+        let points: Vec<Point> =
+            values.iter().zip(&controllers).zip(outcomes.chunks(self.seeds)).map(over_seeds).collect();
         bar.finish_and_clear();
         let origin = self.scenario.origin(command, eval.describe());
         let page = self.page::<W>(&points, origin.with_faults(&description));
         outputs.deliver(&Results {
             origin: &page.origin,
             json: self.output(&points),
-            print: &|| self.print(&eval, &points),
+            print: &|| self.print(eval, &points),
             csv: &|| self.rows(&points, comparison::csv_rows),
             page: &|| Ok(page::charts(&page)),
             plots: &|| page.plots(),
@@ -245,26 +256,26 @@ impl SweepArguments {
             eval.describe()
         );
         table::print(&self.ratios(points));
-        println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
+        println!("\nTotal relative to {} under the same condition: {}.\n", reference(points), W::SCORE);
         table::print(&self.rows(points, comparison::all_rows));
     }
 
     /// Returns the networks to compare: only the given one, or the supplied ones.
-    fn models<W: Environment>(&self) -> Result<Vec<ModelFile>> {
+    fn models<W: Environment>(&self, world: &W) -> Result<Vec<ModelFile>> {
         match (&self.model.model, self.recipe.recipe) {
             (Some(_), Some(_)) => Err(Error::usage("--recipe and --model cannot be combined: leave one out")),
             (Some(path), None) => Ok(vec![ModelFile::load(path)?]),
             (None, recipe) if self.model.profile == Profile::Exact || recipe.is_some() => {
-                Ok(self.model.eval(&W::default(), recipe)?.models)
+                Ok(self.model.eval(world, recipe)?.models)
             }
-            (None, _) => Ok(W::model(self.model.profile).into_iter().collect()),
+            (None, _) => Ok(world.own_model(self.model.profile).into_iter().collect()),
         }
     }
 
     /// Returns the page with the chart and all numbers.
     fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &ControllerResult)| Series {
-            name: outcome.title.to_string(),
+            name: outcome.law().to_owned(),
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
@@ -273,14 +284,15 @@ impl SweepArguments {
         ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
             intro: format!(
-                "Total of the {} relative to the expert's under the same condition: {} held-out swarms per value.",
+                "Total of the {} relative to {} under the same condition: {} held-out swarms per value.",
                 W::SCORE,
+                reference(points),
                 self.seeds * self.swarms
             ),
             charts: vec![Chart {
                 title: String::new(),
                 x_label: self.parameter.label().into(),
-                y_label: "total relative to the expert".into(),
+                y_label: format!("total relative to {}", reference(points)),
                 log_y: self.recipe.recipe == Some(RecipeName::Paper),
                 series: compared(points).map(series).collect(),
                 ..Chart::default()
@@ -319,10 +331,10 @@ impl SweepArguments {
 
     /// Returns the chart as a table: one row per value, one column per controller.
     fn ratios(&self, points: &[Point]) -> Vec<Vec<String>> {
-        let mut heading = vec![self.parameter.label().to_owned(), "expert's total".to_owned()];
-        heading.extend(compared(points).map(|(_, outcome)| outcome.title.to_string()));
+        let mut heading = vec![self.parameter.label().to_owned(), format!("total of {}", reference(points))];
+        heading.extend(compared(points).map(|(_, outcome)| outcome.law().to_owned()));
         let row = |point: &Point| {
-            let mut row = vec![point.value.to_string(), format!("{:.1}", point.expert())];
+            let mut row = vec![point.value.to_string(), format!("{:.1}", point.reference())];
             row.extend(compared(points).map(|(index, _)| format!("{:.3}", point.ratio(index))));
             row
         };
@@ -344,8 +356,17 @@ impl SweepArguments {
     }
 }
 
-/// Returns all controllers but the expert, with their indices.
+/// Returns the words for the controller that totals are compared with.
+fn reference(points: &[Point]) -> &'static str {
+    match points.first().and_then(|point| comparison::reference(&point.outcomes)) {
+        Some((_, "averaging")) => "tuned averaging",
+        _ => "the expert",
+    }
+}
+
+/// Returns all controllers but the reference, with their indices.
 fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &ControllerResult)> {
     let first = points.first().map_or(&[][..], |point| &point.outcomes);
-    first.iter().enumerate().filter(|(_, outcome)| outcome.name != EXPERT)
+    let reference = comparison::reference(first).map_or("", |(one, _)| one.name);
+    first.iter().enumerate().filter(move |(_, outcome)| outcome.name != reference)
 }

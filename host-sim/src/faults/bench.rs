@@ -199,6 +199,9 @@ impl<W: Environment> Bench<W> {
             self.swarms,
             self.seed
         );
+        if let Some(body) = self.eval.world.body().filter(|body| !body.is_default()) {
+            command.extend([" --body ", &body.to_string()]);
+        }
         if let Some(step) = self.eval.step {
             command.extend([" --step-size ", &step.to_string()]);
         }

@@ -72,10 +72,11 @@ impl Plan<'_> {
         let (exchange, lag) = (weights.header.interval.into(), weights.header.lag);
         // Covers more than half of the episode.
         let through = Bptt { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
-        let world = Flock::with(quirks);
-        let unseen = world.adjoint().map_or(0..0, |derivative| derivative.blocked_features());
-        let draw = |_: &mut _| (world.clone(), Flock::<2>::default_scenario());
+        let world = self.world(quirks);
         let mut numbers = weights.numbers.to_vec();
+        let Some(adjoint) = world.adjoint() else { return Ok(numbers) };
+        let unseen = adjoint.blocked_features();
+        let draw = |_: &mut _| (world.clone(), world.scenario());
         let mut adam = Adam::new(numbers.len());
         let mut gradient = vec![0.0; numbers.len()];
         for step in 0..self.retrain {

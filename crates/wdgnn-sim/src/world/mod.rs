@@ -58,6 +58,11 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         Err(body_needs_flocking(Self::NAME))
     }
 
+    /// Returns the body of the robots, in worlds that have a choice.
+    fn body(&self) -> Option<BodyConfig> {
+        None
+    }
+
     /// Returns the default scenario of this world's robots.
     fn scenario(&self) -> Scenario {
         Self::default_scenario()

@@ -41,7 +41,7 @@ impl RunArguments {
         let air = RadioConfig { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
         let (task, robots) = (&network.task, condition.robots);
         let mut random = generator(self.seed, Purpose::Testing, 0);
-        let start = Episode::<W>::draw(&W::default(), condition, &mut random)?;
+        let start = Episode::<W>::draw(&self.body.world()?, condition, &mut random)?;
         // Checks that the model fits the robots before an image is built.
         let native = if self.is_packed(robots) {
             network.in_array(&start.states)?

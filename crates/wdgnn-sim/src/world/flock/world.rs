@@ -167,6 +167,10 @@ where
         Ok(())
     }
 
+    fn body(&self) -> Option<BodyConfig> {
+        Some(self.body)
+    }
+
     fn scenario(&self) -> Scenario {
         self.body.scenario()
     }
