@@ -15,7 +15,10 @@ use crate::{
         networks::Network,
         radio_swarm::{KEY, RadioConfig},
     },
-    world::{Presentation as _, Scenario, World, flock::Flock},
+    world::{
+        Presentation as _, Scenario, World,
+        flock::{Flock, body::BodyKind},
+    },
 };
 
 /// Smallest number of robot steps per figure: a few seconds of work.
@@ -33,19 +36,21 @@ pub struct EpisodeCost {
     pub bytes_per_robot: Option<f64>,
 }
 
-fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
+fn start(world: &Flock, robots: usize, ticks: u32) -> Result<Episode<Flock>> {
     let condition = Scenario { robots, ticks, ..Scenario::PAPER };
     condition.check()?;
-    Episode::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+    Episode::draw(world, &condition, &mut generator(1, Purpose::Testing, 0))
 }
 
 /// Measures one swarm with online learning and messages in memory.
-pub fn in_memory(robots: usize) -> Result<EpisodeCost> {
-    let eval = EvalConfig::<Flock>::shipped(RecipeName::Through)?;
+pub fn in_memory(body: BodyKind, robots: usize) -> Result<EpisodeCost> {
+    let mut world = Flock::default();
+    world.set_body(body.into())?;
+    let eval = EvalConfig::<Flock>::of(vec![world.own_model(Profile::Exact)?], Profile::Exact);
     let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
     let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);
     let before = resident_bytes();
-    let start = start(robots, ticks)?;
+    let start = start(&world, robots, ticks)?;
     let mut bytes = None;
     let mut shortest = f64::INFINITY;
     for _ in 0..(STEPS / robots / ticks as usize).clamp(5, 20) {
@@ -66,7 +71,7 @@ pub fn in_memory(robots: usize) -> Result<EpisodeCost> {
 
 /// Measures one swarm with sealed frames.
 pub fn sealed(robots: usize) -> Result<f64> {
-    let start = start(robots, 200)?;
+    let start = start(&Flock::default(), robots, 200)?;
     let time = shortest(5, || in_sealed_bytes(&start))?;
     Ok(robots as f64 * f64::from(start.scenario.ticks) / time)
 }
@@ -84,7 +89,7 @@ pub fn in_sealed_bytes(start: &Episode<Flock>) -> Result {
 pub fn speedup(threads: usize) -> Result<f64> {
     let eval = EvalConfig::<Flock>::shipped(RecipeName::Through)?;
     let (task, controller) = (eval.task()?, Controller::named(ONLINE)?);
-    let start = start(20_000, 10)?;
+    let start = start(&Flock::default(), 20_000, 10)?;
     let time = |threads: usize| -> Result<f64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Failed(format!("cannot start threads: {error}")))?;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::{error::Result, world::flock::body::BodyKind};
 
 /// Results of the benchmarks.
 #[derive(Clone, Debug, Serialize)]
@@ -24,6 +24,8 @@ pub struct Figures {
     pub bptt_cpu_seconds_per_swarm: f64,
     /// Control tick with online learning by number of robots, on one thread.
     pub robot_steps_per_cpu_second: BTreeMap<usize, f64>,
+    /// Control tick of quadrotors with online learning by number of robots, on one thread.
+    pub quadrotor_steps_per_cpu_second: BTreeMap<usize, f64>,
     /// Control tick with sealed frames by number of robots, on one thread.
     pub robot_steps_through_sealed_bytes_per_cpu_second: BTreeMap<usize, f64>,
     /// Speedup of a large swarm by number of threads, in wall time.
@@ -50,6 +52,7 @@ pub fn measure(largest: usize, report: &dyn Fn(&str)) -> Result<Figures> {
         train_cpu_seconds_per_batch: batch,
         bptt_cpu_seconds_per_swarm: through,
         robot_steps_per_cpu_second: BTreeMap::new(),
+        quadrotor_steps_per_cpu_second: BTreeMap::new(),
         robot_steps_through_sealed_bytes_per_cpu_second: BTreeMap::new(),
         thread_speedup: BTreeMap::new(),
         bytes_per_robot: None,
@@ -58,9 +61,12 @@ pub fn measure(largest: usize, report: &dyn Fn(&str)) -> Result<Figures> {
     report("50 robots in sealed bytes");
     let sealed = alone.install(|| episodes::sealed(50))?;
     figures.robot_steps_through_sealed_bytes_per_cpu_second.insert(50, sealed);
+    report("50 quadrotors");
+    let flown = alone.install(|| episodes::in_memory(BodyKind::Quadrotor, 50))?;
+    figures.quadrotor_steps_per_cpu_second.insert(50, flown.steps_per_second);
     for robots in SWARMS.into_iter().filter(|robots| *robots <= largest) {
         report(&format!("{robots} robots"));
-        let flown = alone.install(|| episodes::in_memory(robots))?;
+        let flown = alone.install(|| episodes::in_memory(BodyKind::Point, robots))?;
         figures.robot_steps_per_cpu_second.insert(robots, flown.steps_per_second);
         figures.bytes_per_robot = flown.bytes_per_robot.or(figures.bytes_per_robot);
     }

@@ -65,6 +65,9 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
     for (robots, steps) in &figures.robot_steps_per_cpu_second {
         row(counted(*robots, "robot"), thousands(steps), unit);
     }
+    for (robots, steps) in &figures.quadrotor_steps_per_cpu_second {
+        row(counted(*robots, "quadrotor"), thousands(steps), unit);
+    }
     for (robots, steps) in &figures.robot_steps_through_sealed_bytes_per_cpu_second {
         row(format!("{robots} robots in sealed bytes"), thousands(steps), unit);
     }
@@ -122,6 +125,7 @@ mod tests {
             bptt_cpu_seconds_per_swarm: 0.003,
             robot_steps_per_cpu_second: [(50, 2.0e6), (1_000, 1.0e6), (20_000, 0.7e6), (1_000_000, 0.6e6)]
                 .into(),
+            quadrotor_steps_per_cpu_second: [(50, 1.5e6)].into(),
             robot_steps_through_sealed_bytes_per_cpu_second: [(50, 2.0e5)].into(),
             thread_speedup: [(2, 1.8)].into(),
             bytes_per_robot: None,
