@@ -42,7 +42,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// >>> swarm.states.shape, swarm.commands.shape, swarm.wide.shape
 /// ((50, 4), (50, 2), (50, 48))
 /// >>> swarm
-/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0000, digest 6b2f333265ea4d3f>
+/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0000, digest 7987bc8615e616d6>
 ///
 /// `task`: name of the task; `wdgnn.TASKS` lists them.
 /// `robots`, `radius` (radio range in m), `speed` (maximum starting speed per axis in m/s) [those of the task].

@@ -70,7 +70,7 @@ fn the_supplied_network_beats_averaging() {
 fn invalid_training_options_are_rejected() {
     let out = place("told").join("x.wdgnn");
     let output = Command::new(env!("CARGO_BIN_EXE_rendezvous"))
-        .args(["train", "--task", "rendezvous", "--recipe", "ours", "--out", out.to_str().unwrap()])
+        .args(["train", "--task", "rendezvous", "--recipe", "imitate", "--out", out.to_str().unwrap()])
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
